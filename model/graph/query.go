@@ -11,7 +11,7 @@ type Query struct {
 	Source, Relation int32
 	// Answer is an answer, or None.
 	Answer int32
-	// Others has more answers of a training query, or is nil.
+	// Others has more answers of a training query, or is nil. It is a pointer so that == compares queries.
 	Others *Others
 	// Removal selects the edges between Source and each answer that leave the graph of the query. With RemoveNothing, answers may be anything.
 	Removal Removals
@@ -28,8 +28,11 @@ func (o *Others) list() []int32 {
 	return *o
 }
 
-// has reports whether an entity is one of the answers.
+// has reports whether an entity is one of the answers; nil has none.
 func (o *Others) has(entity int32) bool {
+	if o == nil {
+		return false
+	}
 	_, found := slices.BinarySearch(*o, entity)
 	return found
 }
@@ -62,13 +65,13 @@ func (q Query) Fact(answer, baseRelations int32) Fact {
 
 // Touches reports whether o may have lost an in-edge.
 func (q Query) Touches(o int32) bool {
-	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer || q.Others != nil && q.Others.has(o))
+	return q.Removal != RemoveNothing && (o == q.Source || o == q.Answer || q.Others.has(o))
 }
 
 // OtherAnswers returns the answers in Others.
 func (q Query) OtherAnswers() []int32 { return q.Others.list() }
 
-// Answers returns the number of answers, Others included.
+// Answers returns the number of answers, Others included. Answer counts even if it is None.
 func (q Query) Answers() int { return 1 + len(q.Others.list()) }
 
 // SameGraph reports whether two queries' fields remove the same edges.
@@ -96,10 +99,10 @@ func (g *Graph) Removes(q Query, sender, relation, receiver int32) bool {
 		return false
 	}
 	oneHop := q.Removal == RemoveOneHop
-	if sender == q.Source && (oneHop || relation == q.Relation) && (receiver == q.Answer || q.Others != nil && q.Others.has(receiver)) {
+	if sender == q.Source && (oneHop || relation == q.Relation) && (receiver == q.Answer || q.Others.has(receiver)) {
 		return true
 	}
-	return receiver == q.Source && (oneHop || relation == g.Inverse(q.Relation)) && (sender == q.Answer || q.Others != nil && q.Others.has(sender))
+	return receiver == q.Source && (oneHop || relation == g.Inverse(q.Relation)) && (sender == q.Answer || q.Others.has(sender))
 }
 
 // DegreeWithout returns the in-degree of o in the graph of a query.
@@ -117,9 +120,9 @@ func (g *Graph) DegreeWithout(o int32, q Query) int {
 	return degree
 }
 
-// Between returns the numbers of edges from the answer of a query without others to its source that leave its graph and that stay, or zeros
-// if it removes nothing. As many lead from source to answer. If the two are the same entity, they count its loops, with both edges of
-// each.
+// Between counts the edges from Answer to Source: those that leave the graph of the query, and those that stay. A query that removes nothing
+// gets zeros. Every edge has its inverse, so as many lead from Source to Answer; if the two are one entity, both edges of a loop count. The
+// query must not have Others.
 func (g *Graph) Between(q Query) (removed, left int64) {
 	if q.Removal == RemoveNothing {
 		return 0, 0

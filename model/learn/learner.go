@@ -392,7 +392,7 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// trainBatch makes a step of the epoch, and adds it to partial. next is the step to make after it, or the number of steps.
+// trainBatch makes a step of the epoch, and adds it to partial. next is the step to prepare meanwhile, l.steps for none.
 func (l *learner) trainBatch(index, next int) error {
 	batch, err := l.course.at(index)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 type Progress struct {
 	// Epoch is the current epoch, of Epochs.
 	Epoch, Epochs int
-	// Queries is the number of queries of the epoch trained so far, of Facts.
-	Queries, Facts int64
+	// Queries is the number of queries of the epoch trained so far, of QueriesPerEpoch.
+	Queries, QueriesPerEpoch int64
 	// Validated is the number of validation queries of the epoch ranked so far, of Validations;
 	// 0 during training.
 	Validated, Validations int64
@@ -38,7 +38,7 @@ type Progress struct {
 func (l *learner) progress(validated int64) Progress {
 	p := Progress{
 		Epoch: l.epoch, Epochs: l.Configuration.Epochs,
-		Queries: l.partial.Queries, Facts: l.queries,
+		Queries: l.partial.Queries, QueriesPerEpoch: l.queries,
 		Validated: validated, Validations: l.validQueries,
 	}
 	p.Loss = l.partial.MeanLoss()

@@ -14,8 +14,8 @@ type Speed struct {
 	Ranked float64 // an answer that is ranked in a validation
 }
 
-// Measure trains and ranks some queries in memory for about a time. Nothing that a training computes depends on it. The first step, which reserves
-// memory, is not counted, and one more is always made.
+// Measure trains and ranks some queries in memory for about the given time. Nothing that a training computes depends on it, and it writes neither
+// checkpoints nor a history. The first step, which reserves memory, is not counted, and one more is always made.
 func Measure(ctx context.Context, run Run, data Data, about time.Duration) (Speed, error) {
 	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
 	l := newLearner(run, data, nil)
@@ -33,7 +33,8 @@ func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, erro
 	if err := l.initialize(); err != nil {
 		return s, err
 	}
-	if err := l.trainBatch(0, l.steps); err != nil {
+	noNext := l.steps // no device prepares a next step
+	if err := l.trainBatch(0, noNext); err != nil {
 		return s, err
 	}
 	trained, began := l.partial.Queries, time.Now()
@@ -41,7 +42,7 @@ func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, erro
 		if err := ctx.Err(); err != nil {
 			return s, context.Cause(ctx)
 		}
-		if err := l.trainBatch(step%l.steps, l.steps); err != nil {
+		if err := l.trainBatch(step%l.steps, noNext); err != nil {
 			return s, err
 		}
 	}
@@ -50,19 +51,19 @@ func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, erro
 		return s, nil
 	}
 	// Ranks of more and more queries: with few, threads wait for each other.
-	of := l.trials[0]
+	trial := l.trials[0]
 	model := answer.Model{
-		Graph: of.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: of.Relations,
+		Graph: trial.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: trial.Relations,
 		On: answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device},
 	}
 	defer model.Close()
-	if err := l.closeTrainers(); err != nil {
+	if err := l.closeTrainers(); err != nil { // stores the weights that are ranked with, and frees the trainers' memory
 		return s, err
 	}
 	ranked := 0
 	began = time.Now()
-	for batch := 8 * l.Threads; ranked < len(of.Queries) && (ranked == 0 || time.Since(began) < about/3); batch *= 2 {
-		queries := of.Queries[ranked:min(ranked+batch, len(of.Queries))]
+	for batch := 8 * l.Threads; ranked < len(trial.Queries) && (ranked == 0 || time.Since(began) < about/3); batch *= 2 {
+		queries := trial.Queries[ranked:min(ranked+batch, len(trial.Queries))]
 		if ranked == 0 { // makes the threads' buffers
 			if _, err := model.Answer(ctx, queries[:1], answer.Want{}); err != nil {
 				return s, err
@@ -73,7 +74,7 @@ func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, erro
 			return s, err
 		}
 		ranked += len(queries)
-		s.Ranked = time.Since(began).Seconds() / float64(answer.Rows(of.Queries[:ranked]))
+		s.Ranked = time.Since(began).Seconds() / float64(answer.Rows(trial.Queries[:ranked]))
 	}
 	return s, nil
 }

@@ -67,8 +67,8 @@ type Vocabulary struct {
 // NewVocabulary returns the hash of no names.
 func NewVocabulary() *Vocabulary { return &Vocabulary{sum: sha256.New()} }
 
-// Count begins the entities or the relations with their number.
-func (v *Vocabulary) Count(names int64) {
+// Begin begins the entities or the relations with their number.
+func (v *Vocabulary) Begin(names int64) {
 	v.text = binary.LittleEndian.AppendUint64(v.text, uint64(names))
 }
 
@@ -93,7 +93,7 @@ func (v *Vocabulary) Hex() string {
 func VocabularyHash(entities, relations []string) string {
 	v := NewVocabulary()
 	for _, names := range [][]string{entities, relations} {
-		v.Count(int64(len(names)))
+		v.Begin(int64(len(names)))
 		for _, name := range names {
 			v.Add([]byte(name))
 		}

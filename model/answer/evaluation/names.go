@@ -19,7 +19,7 @@ type Names struct {
 	Relations []string
 }
 
-// EntitiesOf returns the entities that rankings and predictions of a bundle name.
+// EntitiesOf returns the entities that rankings and predictions of scored queries name.
 func EntitiesOf(s *answer.Scored) (ids []int32) {
 	for _, q := range s.Queries {
 		ids = append(ids, q.Source)
@@ -33,7 +33,7 @@ func EntitiesOf(s *answer.Scored) (ids []int32) {
 	return ids
 }
 
-// Rankings returns the rows of a part of rankings: the labeled answers of a bundle's queries.
+// Rankings returns the rows of a part of rankings: the labeled answers of scored queries.
 func (n Names) Rankings(s *answer.Scored) []parquet.Ranking {
 	count := 0
 	for _, q := range s.Queries {
@@ -55,7 +55,7 @@ func (n Names) Rankings(s *answer.Scored) []parquet.Ranking {
 	return rows
 }
 
-// Predictions returns the rows of a part of predictions: the best candidates of a bundle's queries.
+// Predictions returns the rows of a part of predictions: the best candidates of scored queries.
 func (n Names) Predictions(s *answer.Scored) []parquet.Prediction {
 	count := 0
 	for _, q := range s.Queries {
@@ -68,15 +68,16 @@ func (n Names) Predictions(s *answer.Scored) []parquet.Prediction {
 			rows = append(rows, parquet.Prediction{
 				Query: q.Row, Direction: direction, Source: n.Entity(q.Source), Relation: relation,
 				Position: int32(i + 1), Entity: n.Entity(candidate.Entity), Score: candidate.Score,
-				Known: candidate.Known, Hops: candidate.Distance,
+				Known: candidate.Known, Hops: candidate.Distance, // the number that rankings call distance
 			})
 		}
 	}
 	return rows
 }
 
-// Explained is an answer with the best paths to it, which are numbered as the query's first row, or as the fact.
+// Explained is an answer to a query with the best paths to it.
 type Explained struct {
+	// Number is the row of the query, its first one if it has several, or the position of the fact in a list of facts.
 	Number int64
 	graph.Query
 	Paths []explanation.Path

@@ -1,7 +1,6 @@
 package ranking
 
-// Rank is the rank of one answer among its candidates, from 1. A way of counting ties is a field or a method here, which
-// Accumulator counts.
+// Rank is the rank of one answer among its candidates, from 1, by each way of counting ties: Pessimistic, Optimistic and Mean.
 type Rank struct {
 	// Pessimistic counts every tie against the answer (the paper's rank), Optimistic for it.
 	Pessimistic, Optimistic int64
@@ -33,7 +32,7 @@ func Filtered(scores []float32, answer int32, known []int32) Rank {
 		}
 	}
 	candidates := int64(len(scores))
-	// Known answers are taken out of the counts again.
+	// Known answers leave the counts, each once; one without a score was never counted.
 	previous := int32(-1)
 	for _, entity := range known {
 		if entity == answer || entity == previous || int(entity) >= len(scores) {
@@ -50,7 +49,7 @@ func Filtered(scores []float32, answer int32, known []int32) Rank {
 	}
 	// notLower counts the answer itself, which makes the rank start from 1; higher does so only if it is NaN.
 	rank := Rank{Pessimistic: notLower, Optimistic: higher + 1, Candidates: candidates}
-	if own != own {
+	if own != own { // NaN
 		rank.Optimistic = higher
 	}
 	return rank

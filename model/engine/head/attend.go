@@ -22,7 +22,7 @@ type attend[F parameters.Float] struct {
 func (a *attend[F]) forward(in [][]F, out []F) error {
 	states, logits := in[0], in[1]
 	clear(out)
-	for i, count := range a.valid {
+	for i, count := range a.validCounts {
 		first := i * a.depth
 		weights := a.attention[first : first+int(count)]
 		softmax(weights, logits[first:], a.temperature)
@@ -40,15 +40,15 @@ func (a *attend[F]) backward(in [][]F, out, gradient []F, gradients [][]F) error
 	dstates, dlogits := gradients[0], gradients[1]
 	clear(dstates)
 	clear(dlogits)
-	for i, count := range a.valid {
+	for i, count := range a.validCounts {
 		first := i * a.depth
 		g := gradient[i*a.width : (i+1)*a.width]
-		// The softmax's gradient is a_t (g·x_t - sum of a g·x), and that sum is g·out.
-		middle := dot(g, out[i*a.width:(i+1)*a.width])
+		// The softmax's gradient is a_t (g·states_t - sum over u of a_u g·states_u), and that sum is g·out.
+		gradientOut := dot(g, out[i*a.width:(i+1)*a.width])
 		for t := range int(count) {
 			at := first + t
 			weight := a.attention[at]
-			dlogits[at] = weight * (dot(g, states[at*a.width:(at+1)*a.width]) - middle) / F(a.temperature)
+			dlogits[at] = weight * (dot(g, states[at*a.width:(at+1)*a.width]) - gradientOut) / F(a.temperature)
 			axpy(dstates[at*a.width:(at+1)*a.width], weight, g)
 		}
 	}
@@ -73,18 +73,4 @@ func softmax[F parameters.Float](weights, logits []F, temperature float64) {
 	for i := range weights {
 		weights[i] = F(float64(weights[i]) / sum)
 	}
-}
-
-// flatten copies [n, 1] to [n]. Gorgonia's own reshape shares memory that a later operation may
-// overwrite.
-type flatten[F parameters.Float] struct{}
-
-func (flatten[F]) forward(in [][]F, out []F) error {
-	copy(out, in[0])
-	return nil
-}
-
-func (flatten[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
-	copy(gradients[0], gradient)
-	return nil
 }

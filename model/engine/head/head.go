@@ -48,7 +48,7 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 	}
 	h := &Head[F]{
 		products:   products,
-		candidates: &candidates{entities: make([]int32, count), valid: make([]int32, count)},
+		candidates: &candidates{entities: make([]int32, count), validCounts: make([]int32, count)},
 		weights:    &lossWeights[F]{temperature: c.AdversarialTemperature},
 		gradient:   make([]F, c.Dim),
 	}

@@ -179,3 +179,17 @@ func (g *gradientOperation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, err
 	}
 	return o.gradients[g.input], nil
 }
+
+// flatten copies [n, 1] to [n]. Gorgonia's own reshape shares memory that a later operation may
+// overwrite.
+type flatten[F parameters.Float] struct{}
+
+func (flatten[F]) forward(in [][]F, out []F) error {
+	copy(out, in[0])
+	return nil
+}
+
+func (flatten[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
+	copy(gradients[0], gradient)
+	return nil
+}

@@ -23,10 +23,10 @@ type Propagation[F parameters.Float] interface {
 // candidates are the entities of the current query: an answer, then its negatives. A query of several answers runs the graph for each of them,
 // around one forward and one backward pass of the propagation.
 type candidates struct {
-	all      []int32 // of all answers, one after the other
-	entities []int32 // of the current answer
-	valid    []int32
-	answer   int // the current answer, from 0
+	all         []int32 // of all answers, one after the other
+	entities    []int32 // of the current answer
+	validCounts []int32 // the number of valid states of each of entities
+	answer      int     // the current answer, from 0
 }
 
 // last reports whether no answer follows.
@@ -46,7 +46,7 @@ func (p *propagate[F]) forward(_ [][]F, out []F) error {
 			return err
 		}
 	}
-	p.propagation.Candidates(p.entities, out, p.valid)
+	p.propagation.Candidates(p.entities, out, p.validCounts)
 	return nil
 }
 

@@ -19,21 +19,23 @@ type assembly struct {
 	name string
 	// floats is the number of float32 that a vector register holds.
 	floats int
-	// multiply computes a panel of 2 floats columns, multiplyMasked one of at most floats
+	// multiply computes a panel of twice floats columns, multiplyMasked one of at most floats
 	// columns. Element (i, p) of a is at i*aRow + p*aTerm.
 	multiply       func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool)
 	multiplyMasked func(c, a, b *float32, rows, terms, cRow, aRow, aTerm, bRow int, add bool, mask uint32)
 	// stripes are the widths of columns that aggregations support, widest first; the last one
 	// divides the others.
 	stripes []stripe
-	// sumsBackward go over DistMult's messages to one receiver, sumsBackward[i] for i+1 vectors of every row.
+	// sumsBackward add the gradients of a sum of DistMult's messages to one receiver, sumsBackward[i] for i+1 vectors of every row.
 	sumsBackward [2]sumBackward
 	// sums are the widths of columns that sums of messages support, widest first.
 	sums []sumStripe
-	// fold, foldTwo and unfold handle whole vectors.
-	fold      func(count int, out, a, b, c *float32, x, y float32)
-	foldTwo   func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
-	unfold    func(count int, a, b, c, gradient *float32, x, y float32)
+	// fold, foldTwo and unfold are WeightFolder's functions for whole vectors; x, y, otherX and otherY are defined there.
+	fold    func(count int, out, a, b, c *float32, x, y float32)
+	foldTwo func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
+	unfold  func(count int, a, b, c, gradient *float32, x, y float32)
+	// partition is PartitionSenders. Its groups are the graph's edges; Partition's Rows and Reached; its limits and TableRows; the lists of
+	// Senders to write; the buffers in which siblings and children wait; and the end of the lists so far.
 	partition func(count int, receivers *int32, offsets *int64, senders, relations *int32,
 		rows *int32, reached *uint64, parents, siblings, children, unreached, table int32,
 		listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)

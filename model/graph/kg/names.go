@@ -39,7 +39,7 @@ func HashNames(ctx context.Context, folder string, entities, relations int64) (s
 		file, schema string
 		names        int64
 	}{{EntitiesFile, tables.Entities, entities}, {RelationsFile, tables.Relations, relations}} {
-		v.Count(kind.names)
+		v.Begin(kind.names)
 		err := tables.EachName(ctx, storage.Join(folder, kind.file), kind.schema, func(name []byte) error {
 			v.Add(name)
 			return nil
@@ -51,7 +51,7 @@ func HashNames(ctx context.Context, folder string, entities, relations int64) (s
 	return v.Hex(), nil
 }
 
-// CountNames returns how many names the tables of names in a graph/ folder have that are written so far.
+// CountNames returns the number of names in the tables of names of a graph/ folder that may be incomplete: a missing table has none.
 func CountNames(ctx context.Context, folder string) (sum int64, err error) {
 	for file, schema := range nameTables {
 		names, err := tables.CountNames(ctx, storage.Join(folder, file), schema)

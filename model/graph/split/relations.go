@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// near is the share of the facts of both relations from which they count as inverse, or as the same.
-	near = 0.8
+	// nearShare is the least share of the larger relation's facts that another has, too, for the two to give away each other's facts.
+	nearShare = 0.8
 	// maxSample is the number of pairs of entities that are compared.
 	maxSample = 1 << 18
 	// maxPerPair is the largest number of relations between two entities that are compared.
@@ -54,8 +54,8 @@ func (s *sample) add(f fact) {
 // whole reports whether all pairs are in the sample.
 func (s *sample) whole() bool { return s.limit == ^uint64(0) }
 
-// near returns the pairs of relations that give away each other's facts, in the order of their ids.
-func (s *sample) near() []nearPair {
+// nearPairs returns the pairs of relations that give away each other's facts, in the order of their ids.
+func (s *sample) nearPairs() []nearPair {
 	sizes, common := map[int32]int64{}, map[idPair]int64{}
 	for _, list := range s.pairs {
 		if len(list) > maxPerPair {
@@ -75,7 +75,7 @@ func (s *sample) near() []nearPair {
 		if p.a == p.b {
 			n *= 2 // both facts of the pair are the relation's
 		}
-		if share := float64(n) / float64(larger); share >= near {
+		if share := float64(n) / float64(larger); share >= nearShare {
 			found = append(found, nearPair{p, share})
 		}
 	}
@@ -83,7 +83,7 @@ func (s *sample) near() []nearPair {
 	return found
 }
 
-// idPair is a Pair by ids, with a <= b.
+// idPair is a counts.Pair by ids, with a <= b.
 type idPair struct {
 	a, b    int32
 	inverse bool

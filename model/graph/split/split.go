@@ -147,7 +147,7 @@ func (d *divider) compare(ctx context.Context, s *counts.Division) error {
 	if err := d.each(ctx, func(f fact, _ triples.Triple, _ int) error { sample.add(f); return nil }); err != nil {
 		return err
 	}
-	pairs := sample.near()
+	pairs := sample.nearPairs()
 	d.clusters = clusters(len(d.names), pairs)
 	inverse, same := map[int32]bool{}, map[int32]bool{}
 	for _, p := range pairs {

@@ -231,7 +231,7 @@ func TestSampleDependsOnFactsAlone(t *testing.T) {
 		for _, f := range facts {
 			s.add(f)
 		}
-		return s.near(), len(s.pairs), s.limit
+		return s.nearPairs(), len(s.pairs), s.limit
 	}
 	pairs, n, limit := find()
 	if len(pairs) != 1 || !pairs[0].inverse || n > maxSample || n < maxSample/4 || limit == ^uint64(0) {

@@ -14,17 +14,17 @@ import (
 
 // display shows a training: one bar over the queries of all epochs, and a line per epoch.
 type display struct {
-	e *command.Environment
+	environment *command.Environment
 	// rate is the learning rate of the first epoch, for advice.
 	rate float64
 	// pretrained is true for a training from the weights of a file, which are the checkpoint before the first step.
 	pretrained bool
 
-	mu       sync.Mutex
-	leftOut  bool // whether was said that queries are left out
-	diverged bool // whether was said that the training diverges
-	bar      *progress.Bar
-	last     learn.Progress
+	mu           sync.Mutex
+	saidLeftOut  bool // queries that are left out
+	saidDiverged bool // a training that diverges
+	bar          *progress.Bar
+	last         learn.Progress
 }
 
 // update shows the progress of the training.
@@ -33,27 +33,27 @@ func (d *display) update(p learn.Progress) {
 	defer d.mu.Unlock()
 	d.last = p
 	// The bar counts the queries of all epochs.
-	done := int64(p.Epoch-1)*p.Facts + p.Queries
+	done := int64(p.Epoch-1)*p.QueriesPerEpoch + p.Queries
 	if d.bar == nil {
-		d.bar = d.e.Progress.Begin("training", int64(p.Epochs)*p.Facts, "queries")
+		d.bar = d.environment.Progress.Begin("training", int64(p.Epochs)*p.QueriesPerEpoch, "queries")
 	}
 	for _, text := range p.Damaged {
-		d.e.Progress.Print("%s: skipped", text)
+		d.environment.Progress.Print("%s: skipped", text)
 	}
 	// A notice, a resumption, the start, the end of an epoch, or counts: the first that applies.
 	switch {
 	case p.Notice != "":
-		d.e.Progress.Print("%s", p.Notice)
+		d.environment.Progress.Print("%s", p.Notice)
 	case p.Resumed != "":
 		d.bar.Resume(done)
 		if !d.pretrained || p.Resumed != checkpoint.StepName(0) {
-			d.e.Progress.Print("resuming from %s", p.Resumed)
+			d.environment.Progress.Print("resuming from %s", p.Resumed)
 		}
 		if p.OtherKernel != "" {
-			d.e.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
+			d.environment.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
 		}
 	case p.Start != nil:
-		d.e.Progress.Print("before the training: validation %s", validated(p.Start))
+		d.environment.Progress.Print("before the training: validation %s", validated(p.Start))
 	case p.Finished != nil:
 		d.epoch(p)
 	case p.Validated > 0:
@@ -75,17 +75,17 @@ func flagOf(kernelOrDevice string) string {
 func (d *display) epoch(p learn.Progress) {
 	e := p.Finished
 	if e.Valid == nil {
-		d.e.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)
+		d.environment.Progress.Print("epoch %d of %d: loss %.4f, %.1fs", e.Epoch, p.Epochs, e.Loss, e.Seconds)
 	} else {
-		d.e.Progress.Print("epoch %d of %d: loss %.4f, validation %s, %.1fs", e.Epoch, p.Epochs, e.Loss, validated(e.Valid), e.Seconds)
+		d.environment.Progress.Print("epoch %d of %d: loss %.4f, validation %s, %.1fs", e.Epoch, p.Epochs, e.Loss, validated(e.Valid), e.Seconds)
 	}
-	if e.LeftOut > 0 && !d.leftOut {
-		d.leftOut = true
-		d.e.Progress.Print("%s of the %s training queries of epoch %d have no negatives, since all entities are known answers, and are left out; so in other epochs", progress.Count(e.LeftOut), progress.Count(e.Queries), e.Epoch)
+	if e.LeftOut > 0 && !d.saidLeftOut {
+		d.saidLeftOut = true
+		d.environment.Progress.Print("%s of the %s training queries of epoch %d have no negatives, since all entities are known answers, and are left out, in every epoch", progress.Count(e.LeftOut), progress.Count(e.Queries), e.Epoch)
 	}
-	if e.Diverged() && !d.diverged {
-		d.diverged = true
-		d.e.Progress.Print("%s", diverged(*e, d.rate))
+	if e.Diverged() && !d.saidDiverged {
+		d.saidDiverged = true
+		d.environment.Progress.Print("%s", diverged(*e, d.rate))
 	}
 }
 

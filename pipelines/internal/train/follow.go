@@ -14,7 +14,7 @@ const followEvery = 5 * time.Second
 
 // follow shows the progress of a training on other machines, which this process sees only by its files,
 // until the returned function is called.
-func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop func()) {
+func (t *trainer) follow(ctx context.Context, queries int64, show *display) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	epochs, _ := metrics.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	shown := len(epochs) // of an earlier run
@@ -23,10 +23,10 @@ func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop 
 		for {
 			select {
 			case <-ctx.Done():
-				t.showFiles(context.WithoutCancel(ctx), facts, shown, show)
+				t.showFiles(context.WithoutCancel(ctx), queries, shown, show)
 				return
 			case <-time.After(followEvery):
-				shown = t.showFiles(ctx, facts, shown, show)
+				shown = t.showFiles(ctx, queries, shown, show)
 			}
 		}
 	})
@@ -38,8 +38,8 @@ func (t *trainer) follow(ctx context.Context, facts int64, show *display) (stop 
 
 // showFiles shows the lines of training.jsonl after those that were shown, and the newest checkpoint. It
 // returns the number of lines. What cannot be read now is shown next time.
-func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *display) int {
-	p := learn.Progress{Epochs: t.configuration.Epochs, Facts: facts}
+func (t *trainer) showFiles(ctx context.Context, queries int64, shown int, show *display) int {
+	p := learn.Progress{Epochs: t.configuration.Epochs, QueriesPerEpoch: queries}
 	epochs, err := metrics.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	if err != nil {
 		return shown
@@ -48,7 +48,7 @@ func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *d
 		shown = 0
 	}
 	for ; shown < len(epochs); shown++ {
-		p.Epoch, p.Queries, p.Finished = epochs[shown].Epoch, facts, &epochs[shown]
+		p.Epoch, p.Queries, p.Finished = epochs[shown].Epoch, queries, &epochs[shown]
 		show.update(p)
 		p.Finished = nil
 	}
@@ -56,7 +56,7 @@ func (t *trainer) showFiles(ctx context.Context, facts int64, shown int, show *d
 	if err != nil {
 		return shown
 	}
-	p.Checkpoint, p.Epoch, p.Queries, p.Loss = r.Name(), r.Epoch, facts, r.Loss
+	p.Checkpoint, p.Epoch, p.Queries, p.Loss = r.Name(), r.Epoch, queries, r.Loss
 	if r.Partial != nil {
 		p.Queries, p.Loss = r.Partial.Queries, r.Partial.MeanLoss()
 	}

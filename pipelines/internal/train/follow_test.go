@@ -25,7 +25,7 @@ func TestFilesShowTheTraining(t *testing.T) {
 		flags: &flags{configuration: configuration.Configuration{Epochs: 4}}, e: e,
 		folder: checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints")),
 	}
-	show := &display{e: e}
+	show := &display{environment: e}
 	lines := strings.SplitAfter(history, "\n")
 	shown := 7 // of a training that this one replaced
 	for n := range lines {

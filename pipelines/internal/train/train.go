@@ -498,7 +498,7 @@ func differences(there, here any) ([]string, error) {
 // train runs the Beam pipeline. After an interrupt it waits until the training has written a
 // checkpoint.
 func (t *trainer) train(ctx context.Context) error {
-	show := &display{e: t.e, rate: t.configuration.LearningRate, pretrained: t.origin.recorded != nil}
+	show := &display{environment: t.e, rate: t.configuration.LearningRate, pretrained: t.origin.recorded != nil}
 	defer show.end()
 	// The session brings progress here and the interrupt to the training.
 	session := train.NewSession(show.update)
