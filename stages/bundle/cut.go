@@ -90,7 +90,7 @@ func (c *cutter) add(number int64, source, relation, answer int32) {
 // done returns the files.
 func (c *cutter) done() []File {
 	for i := range c.files {
-		c.files[i].Of = len(c.files)
+		c.files[i].Files = len(c.files)
 	}
 	return c.files
 }

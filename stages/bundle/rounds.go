@@ -36,9 +36,9 @@ type Params struct {
 
 // File is the queries of one file of parts, in their order. It is an element of pipelines.
 type File struct {
-	// Number counts from 0 to Of-1. Parts is how many parts the file has.
-	Number, Of, Parts int
-	// Numbers, Sources, Relations and Answers have an entry for each query.
+	// Number counts the files from 0, Files is how many there are, Parts how many parts the file has.
+	Number, Files, Parts int
+	// Numbers (parts.Numbered), Sources, Relations and Answers have an entry for each query.
 	Numbers                     []int64
 	Sources, Relations, Answers []int32
 }
@@ -54,8 +54,8 @@ func init() {
 // searchRounds counts the rounds of searches that are complete.
 var searchRounds = worker.NewCounter("parts", "search_rounds")
 
-// Find finds the parts of the queries of files, and writes the files. Input: File, all or some of a folder's. Output: the number of each
-// file that is written.
+// Find finds the parts of the queries of files in rounds, which the package's documentation describes, and writes the files. Input: File, all or
+// some of a folder's. Output: the number of each file that is written.
 func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("bundle.Find")
 	searches, requests := beam.ParDo2(s, &seedFn{Params: p}, beam.Reshuffle(s, files))
@@ -74,9 +74,9 @@ type seedFn struct{ Params Params }
 
 // ProcessElement emits each search by its key, and its first requests by block.
 func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []byte)) {
-	with := parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+	finder := parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	for _, s := range f.Params.searches(file) {
-		requests := f.Params.advance(with, s)
+		requests := f.Params.advance(finder, s)
 		emitSearch(s.key(), s.encode())
 		emitRequests(requests, emitRequest)
 	}
@@ -86,7 +86,7 @@ func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []b
 func (p Params) searches(file File) (list []*search) {
 	for i, number := range file.Numbers {
 		if p.Header.Split == parts.Train || i == 0 || file.Sources[i] != file.Sources[i-1] {
-			list = append(list, &search{file: file.Number, of: file.Of, source: file.Sources[i], known: map[int32]parts.List{}})
+			list = append(list, &search{file: file.Number, files: file.Files, source: file.Sources[i], known: map[int32]parts.List{}})
 		}
 		s := list[len(list)-1]
 		s.numbers, s.asked, s.answers = append(s.numbers, number), append(s.asked, file.Relations[i]), append(s.answers, file.Answers[i])
@@ -95,8 +95,8 @@ func (p Params) searches(file File) (list []*search) {
 }
 
 func emitRequests(requests map[int]*request, emit func(int, []byte)) {
-	for _, k := range slices.Sorted(maps.Keys(requests)) {
-		emit(k, requests[k].encode())
+	for _, block := range slices.Sorted(maps.Keys(requests)) {
+		emit(block, requests[block].encode())
 	}
 }
 
@@ -107,13 +107,13 @@ type answerFn struct{ Params Params }
 func (f *answerFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement emits the lists of each request by the key of its search.
-func (f *answerFn) ProcessElement(ctx context.Context, k int, requests func(*[]byte) bool, emit func(int, []byte)) error {
+func (f *answerFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, emit func(int, []byte)) error {
 	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	block, err := f.Params.readBlock(ctx, k)
+	block, err := f.Params.readBlock(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ type advanceFn struct {
 	Params Params
 	Last   bool
 
-	with *parts.Partial
+	finder *parts.Partial
 }
 
 // ProcessElement joins a search with the lists that have arrived.
@@ -169,11 +169,11 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 			return d.err
 		}
 	}
-	// It asks for more, or after the last round for the pieces of its part, under the key of its file.
-	if f.with == nil {
-		f.with = parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+	if f.finder == nil {
+		f.finder = parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	}
-	requests := f.Params.advance(f.with, s)
+	requests := f.Params.advance(f.finder, s)
+	// After the last round no lists are requested any more but the pieces of the part, and the search has the key of its file.
 	if f.Last {
 		key = s.file
 		if requests, err = f.Params.pieces(s); err != nil {
@@ -190,7 +190,7 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 type pieceFn struct{ Params Params }
 
 // ProcessElement emits the piece of each request by the number of its file.
-func (f *pieceFn) ProcessElement(ctx context.Context, k int, requests func(*[]byte) bool, emit func(int, []byte)) error {
+func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, emit func(int, []byte)) error {
 	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
 	if err != nil {
 		return err
@@ -208,5 +208,5 @@ func (f *pieceFn) ProcessElement(ctx context.Context, k int, requests func(*[]by
 			sources = append(sources, r.Source)
 		}
 	}
-	return f.Params.makePieces(ctx, k, all, sources, emit)
+	return f.Params.makePieces(ctx, number, all, sources, emit)
 }

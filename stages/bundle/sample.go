@@ -17,7 +17,7 @@ type Sampled struct {
 
 // Sample finds the first part of each of some files in this process. It reads the edges file by file.
 func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
-	sampled, with := Sampled{}, parts.NewPartial(p.Header.Reach, p.Header.Layers)
+	sampled, finder := Sampled{}, parts.NewPartial(p.Header.Reach, p.Header.Layers)
 	all := map[int]*search{}
 	for _, f := range files {
 		s := p.searches(f)[0]
@@ -28,7 +28,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 	for range parts.Rounds(p.Header.Layers) {
 		requests := map[int][]*request{}
 		for _, s := range all {
-			for k, r := range p.advance(with, s) {
+			for k, r := range p.advance(finder, s) {
 				requests[k] = append(requests[k], r)
 			}
 		}
@@ -43,7 +43,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 	// The pieces of the parts, which are counted and dropped.
 	requests := map[int][]*request{}
 	for _, s := range all {
-		p.advance(with, s)
+		p.advance(finder, s)
 		pieces, err := p.pieces(s)
 		if err != nil {
 			return sampled, err

@@ -11,7 +11,7 @@ import (
 
 // search is the search of a part, with its queries.
 type search struct {
-	file, of       int // the part goes into the file of this number; of is the number of files
+	file, files    int // the part goes into the file of this number, of so many
 	source         int32
 	numbers        []int64
 	asked, answers []int32 // relation and answer of each query
@@ -26,7 +26,7 @@ func (s *search) key() int { return int(s.numbers[0]) }
 func (s *search) encode() []byte {
 	var e encoder
 	e.number(int64(s.file))
-	e.number(int64(s.of))
+	e.number(int64(s.files))
 	e.number(int64(s.source))
 	list(&e, s.numbers)
 	list(&e, s.asked)
@@ -39,7 +39,7 @@ func (s *search) encode() []byte {
 // decodeSearch is the inverse of encode.
 func decodeSearch(element []byte) (*search, error) {
 	d := &decoder{bytes: element}
-	s := &search{file: int(d.number()), of: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.List{}}
+	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.List{}}
 	decodeLists(d, s.known)
 	if d.err == nil && (len(s.numbers) == 0 || len(s.asked) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
 		d.err = errElement
@@ -113,11 +113,11 @@ func decodeRequest(element []byte) (*request, error) {
 }
 
 // advance continues a search with the lists it has, and returns its next requests by block: none once the entities of the part are found.
-func (p Params) advance(with *parts.Partial, s *search) map[int]*request {
+func (p Params) advance(finder *parts.Partial, s *search) map[int]*request {
 	if s.entities != nil {
 		return nil
 	}
-	entities, wanted := with.Entities(s.source, s.known)
+	entities, wanted := finder.Entities(s.source, s.known)
 	if entities != nil {
 		s.entities, s.known = entities, map[int32]parts.List{s.source: s.known[s.source]}
 		return nil
@@ -132,11 +132,11 @@ func (p Params) advance(with *parts.Partial, s *search) map[int]*request {
 
 // request returns the request to the block of an entity.
 func (p Params) request(requests map[int]*request, s *search, entity int32) *request {
-	k := p.blockOf(entity)
-	if requests[k] == nil {
-		requests[k] = &request{search: s.key(), file: s.file, Query: p.query(s)}
+	block := p.blockOf(entity)
+	if requests[block] == nil {
+		requests[block] = &request{search: s.key(), file: s.file, Query: p.query(s)}
 	}
-	return requests[k]
+	return requests[block]
 }
 
 // pieces returns requests of the pieces of a part whose entities are found.

@@ -40,7 +40,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 		return fmt.Errorf("the searches of file %d are missing: %w", file, errElement)
 	}
 	// The parts are written in the order of their queries.
-	w, err := parts.Create(ctx, storage.Join(f.Params.Folder, parts.File(file, all[0].of)), f.Params.Header)
+	w, err := parts.Create(ctx, storage.Join(f.Params.Folder, parts.File(file, all[0].files)), f.Params.Header)
 	if err != nil {
 		return err
 	}

@@ -110,18 +110,19 @@ func (t *tableWriter) edges(ctx context.Context) error {
 		return err
 	}
 	defer w.Abort()
-	in, out := int64(0), int64(0) // of the entity whose edges are written
+	in, out := int64(0), int64(0) // the facts of which the entity whose edges are written is the tail, and the head
 	err = t.mergeDistinct(ctx, func(r, previous externalsort.Row) error {
-		if r[0] != previous[0] {
+		tail, head, relation := r[0], r[1], r[2]
+		if tail != previous[0] {
 			t.counts.Degrees.add(in, out)
 			in, out = 0, 0
 		}
-		if r[2] < t.baseRelations {
+		if relation < t.baseRelations {
 			in++
-		} else {
+		} else { // an inverse edge: the fact leads from the entity
 			out++
 		}
-		return w.Write(r[0], r[2], r[1])
+		return w.Write(tail, relation, head)
 	})
 	if err != nil {
 		return err
@@ -144,10 +145,11 @@ func (t *tableWriter) queries(ctx context.Context, split string) error {
 		if !samePair(r, previous) {
 			t.counts.Distinct++
 		}
-		if split == "train" && r[1] >= t.baseRelations {
+		source, relation, answer := r[0], r[1], r[2]
+		if split == "train" && relation >= t.baseRelations {
 			return nil
 		}
-		return w.Write(r[0], r[1], r[2])
+		return w.Write(source, relation, answer)
 	})
 	if err != nil {
 		return err
@@ -186,7 +188,8 @@ func (t *tableWriter) answers(ctx context.Context) error {
 			}
 		}
 		if len(list) > tables.MostAnswers {
-			return w.Write(r[0], r[1], list) // returns the error
+			errTooMany := w.Write(r[0], r[1], list) // refuses so long a list
+			return errTooMany
 		}
 		last, firstSplit, lastSplit = r, split, split
 		list = append(list, r[2])

@@ -48,7 +48,7 @@ type VocabularyParams struct {
 }
 
 // divideMemory divides a memory budget in bytes for a number of names: it returns the number of threads, and how many bytes each may sort in, at
-// most the limit unless that is 0.
+// most the limit unless that is 0. A step that only merges passes 0 names and no limit.
 func divideMemory(memory, names, limit int64) (threads int, buffer int64, err error) {
 	a, err := budget.Preprocess(names).Allot(memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {

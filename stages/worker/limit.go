@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// working counts the threads of this process that hold memory of their own, and cancels them when
+// process counts the threads of this process that hold memory of their own, and cancels them when
 // a pipeline has failed.
-var working = func() *limiter {
+var process = func() *limiter {
 	l := &limiter{}
 	l.changed = sync.NewCond(l)
 	l.start()
@@ -31,37 +31,38 @@ var errStopped = errors.New("another step of the pipeline has failed, or it was 
 
 // Enter waits until fewer than threads threads of this process work, however many elements the
 // runner processes at the same time, and begins to work. The returned context is canceled by Stop,
-// and by leave, which ends the work. Enter returns an error if Stop was called since Start.
+// and by leave, which ends the work. Enter returns an error if Stop was called since Start; the end of
+// ctx does not end the wait.
 func Enter(ctx context.Context, threads int) (_ context.Context, leave func(), err error) {
-	working.Lock()
-	defer working.Unlock()
-	for working.threads >= max(1, threads) && working.stop.Err() == nil {
-		working.changed.Wait()
+	process.Lock()
+	defer process.Unlock()
+	for process.threads >= max(1, threads) && process.stop.Err() == nil {
+		process.changed.Wait()
 	}
-	if working.stop.Err() != nil {
+	if process.stop.Err() != nil {
 		return ctx, nil, errStopped
 	}
-	working.threads++
+	process.threads++
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(working.stop, func() { cancel(errStopped) })
+	stop := context.AfterFunc(process.stop, func() { cancel(errStopped) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
-		working.Lock()
-		defer working.Unlock()
-		working.threads--
-		working.changed.Broadcast()
+		process.Lock()
+		defer process.Unlock()
+		process.threads--
+		process.changed.Broadcast()
 	}, nil
 }
 
-// Threads returns the number of threads of a step in this process: given or, if that is 0, one a core, at most most unless
-// that is 0.
-func Threads(given, most int) int {
+// Threads returns the number of threads of a step in this process: given or, if that is 0, one a core, at most limit
+// unless that is 0.
+func Threads(given, limit int) int {
 	switch cores := runtime.GOMAXPROCS(0); {
 	case given > 0:
 		return given
-	case most > 0:
-		return min(cores, most)
+	case limit > 0:
+		return min(cores, limit)
 	default:
 		return cores
 	}
@@ -69,10 +70,10 @@ func Threads(given, most int) int {
 
 // Start allows work again, for a new pipeline of this process.
 func Start() {
-	working.Lock()
-	defer working.Unlock()
-	if working.stop.Err() != nil {
-		working.start()
+	process.Lock()
+	defer process.Unlock()
+	if process.stop.Err() != nil {
+		process.start()
 	}
 }
 
@@ -80,11 +81,11 @@ func Start() {
 // pipeline while some of its steps still write files, which would appear after their folder was
 // removed.
 func Stop() {
-	working.Lock()
-	defer working.Unlock()
-	working.cancel(errStopped)
-	working.changed.Broadcast()
-	for working.threads > 0 {
-		working.changed.Wait()
+	process.Lock()
+	defer process.Unlock()
+	process.cancel(errStopped)
+	process.changed.Broadcast()
+	for process.threads > 0 {
+		process.changed.Wait()
 	}
 }

@@ -104,9 +104,9 @@ func Derive(rules []Rule, facts []Fact) map[Fact]bool {
 	return concluded
 }
 
-// Close applies the rules until they conclude nothing new, and returns the facts with all
+// Closure applies the rules until they conclude nothing new, and returns the facts with all
 // that follows from them.
-func Close(rules []Rule, facts []Fact) map[Fact]bool {
+func Closure(rules []Rule, facts []Fact) map[Fact]bool {
 	closed := map[Fact]bool{}
 	for _, f := range facts {
 		closed[f] = true

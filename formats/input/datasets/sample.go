@@ -63,7 +63,7 @@ func (m Made) make(seed int64) (splits Splits, rules, types []string) {
 func Families(seed int64) Splits {
 	random := rand.New(rand.NewPCG(uint64(seed), sampleStream))
 	rules := Rules()
-	facts := ordered(Close(rules, country(random)))
+	facts := ordered(Closure(rules, country(random)))
 	random.Shuffle(len(facts), func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
 
 	// What follows from fewer facts follows from more: facts put back cost no derivation.

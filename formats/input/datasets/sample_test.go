@@ -49,7 +49,7 @@ func (s Splits) check(rules []Rule) error {
 			given[f] = true
 		}
 	}
-	closed := Close(rules, s.Train)
+	closed := Closure(rules, s.Train)
 	for f := range given {
 		if !closed[f] {
 			return fmt.Errorf("sample: %v does not follow from the training facts", f)

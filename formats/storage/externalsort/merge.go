@@ -18,14 +18,14 @@ func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r R
 	return mergeAll(ctx, rows, spills, prefix, each)
 }
 
-// MergeWide calls each with the wide rows of all spills in order, like MergeRows.
-func MergeWide(ctx context.Context, spills []Spill, prefix string, each func(r Wide) error) error {
-	return mergeAll(ctx, wide, spills, prefix, func(r Wide, _ int) error { return each(r) })
+// MergeFactRows calls each with the fact rows of all spills in order, like MergeRows.
+func MergeFactRows(ctx context.Context, spills []Spill, prefix string, each func(r FactRow) error) error {
+	return mergeAll(ctx, factRows, spills, prefix, func(r FactRow, _ int) error { return each(r) })
 }
 
-// MergeLong calls each with the long rows of all spills in order, like MergeRows.
-func MergeLong(ctx context.Context, spills []Spill, prefix string, each func(r Long) error) error {
-	return mergeAll(ctx, long, spills, prefix, func(r Long, _ int) error { return each(r) })
+// MergeRankedRows calls each with the ranked rows of all spills in order, like MergeRows.
+func MergeRankedRows(ctx context.Context, spills []Spill, prefix string, each func(r RankedRow) error) error {
+	return mergeAll(ctx, rankedRows, spills, prefix, func(r RankedRow, _ int) error { return each(r) })
 }
 
 // MergeNames calls each with the distinct names of all spills in order, as views, like MergeRows.

@@ -53,18 +53,18 @@ func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 	return row, err
 }
 
-// wide records are delivered all, like rows.
-var wide = kind[Wide]{
-	codec:    func() codec[Wide] { return numbersCodec[Wide]{func(r *Wide) []int32 { return r[:] }} },
-	compare:  Wide.Compare,
-	distinct: func(each func(Wide, int) error) func(Wide, int) error { return each },
+// factRows are delivered all, like rows.
+var factRows = kind[FactRow]{
+	codec:    func() codec[FactRow] { return numbersCodec[FactRow]{func(r *FactRow) []int32 { return r[:] }} },
+	compare:  FactRow.Compare,
+	distinct: func(each func(FactRow, int) error) func(FactRow, int) error { return each },
 }
 
-// long records are delivered all, like rows.
-var long = kind[Long]{
-	codec:    func() codec[Long] { return numbersCodec[Long]{func(r *Long) []int32 { return r[:] }} },
-	compare:  Long.Compare,
-	distinct: func(each func(Long, int) error) func(Long, int) error { return each },
+// rankedRows are delivered all, like rows.
+var rankedRows = kind[RankedRow]{
+	codec:    func() codec[RankedRow] { return numbersCodec[RankedRow]{func(r *RankedRow) []int32 { return r[:] }} },
+	compare:  RankedRow.Compare,
+	distinct: func(each func(RankedRow, int) error) func(RankedRow, int) error { return each },
 }
 
 // numbersCodec encodes records that are arrays of numbers.

@@ -12,29 +12,26 @@ const RowBytes = 12
 // Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
 func (r Row) Compare(s Row) int { return slices.Compare(r[:], s[:]) }
 
-// Wide is a row of four ids, by which it sorts, and four numbers that go with them. No id is negative.
-type Wide [8]int32
+// FactRow is a fact and its direction, four numbers by which it sorts, and four that go with them. None of the first four is negative.
+type FactRow [8]int32
 
-// WideBytes is the size of a wide row.
-const WideBytes = 32
-
-// Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
-func (r Wide) Compare(s Wide) int { return slices.Compare(r[:4], s[:4]) }
-
-// Long is a row of eight numbers, by which it sorts, and five that go with them.
-type Long [13]int32
-
-// LongBytes is the size of a long row.
-const LongBytes = 52
+// FactRowBytes is the size of a fact row.
+const FactRowBytes = 32
 
 // Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
-func (r Long) Compare(s Long) int { return slices.Compare(r[:8], s[:8]) }
+func (r FactRow) Compare(s FactRow) int { return slices.Compare(r[:4], s[:4]) }
+
+// RankedRow is a fact of a ranked list: eight numbers by which it sorts, the best first, and five that go with them.
+type RankedRow [13]int32
+
+// Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
+func (r RankedRow) Compare(s RankedRow) int { return slices.Compare(r[:8], s[:8]) }
 
 // Sort is a radix sort. It takes as many rows of scratch, and one pass for each byte in which rows
 // differ. It returns the sorted rows, which are in one of the two slices, and the other slice.
 func Sort(rows, scratch []Row) (sorted, other []Row) {
 	scratch = scratch[:len(rows)]
-	all, some := Row{-1, -1, -1}, Row{} // bits that are set in every row, and in some row
+	all, some := Row{-1, -1, -1}, Row{} // bits that are set in every row, and in some row: rows differ in the bits of some alone
 	for _, r := range rows {
 		for column := range r {
 			all[column] &= r[column]
@@ -54,7 +51,7 @@ func Sort(rows, scratch []Row) (sorted, other []Row) {
 
 // scatter sorts rows by a byte of a column; it is stable.
 func scatter(from, to []Row, column, shift int) {
-	var next [256]int
+	var next [256]int // the number of rows by digit, then the position in to of the next one
 	for i := range from {
 		next[uint8(from[i][column]>>shift)]++
 	}

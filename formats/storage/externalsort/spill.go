@@ -49,14 +49,14 @@ func CreateRows(ctx context.Context, url string) (*Writer[Row], error) {
 	return create(ctx, url, rows)
 }
 
-// CreateWide begins a spill file of wide rows.
-func CreateWide(ctx context.Context, url string) (*Writer[Wide], error) {
-	return create(ctx, url, wide)
+// CreateFactRows begins a spill file of fact rows.
+func CreateFactRows(ctx context.Context, url string) (*Writer[FactRow], error) {
+	return create(ctx, url, factRows)
 }
 
-// CreateLong begins a spill file of long rows.
-func CreateLong(ctx context.Context, url string) (*Writer[Long], error) {
-	return create(ctx, url, long)
+// CreateRankedRows begins a spill file of ranked rows.
+func CreateRankedRows(ctx context.Context, url string) (*Writer[RankedRow], error) {
+	return create(ctx, url, rankedRows)
 }
 
 // Write appends a record, which must not sort before the previous one.

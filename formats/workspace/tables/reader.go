@@ -23,38 +23,54 @@ func openTable(ctx context.Context, url string, check func(*arrow.Schema) error)
 	if err != nil {
 		return nil, err
 	}
-	r := &tableReader{url: url, file: file}
-	var schema *arrow.Schema
-	if r.frame, err = readFrame(file, file.Size()); err == nil {
-		if schema, err = decodeSchema(r.frame.schema); err == nil {
-			err = check(schema)
-		}
-	}
+	frame, err := readSchema(file, check)
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("reading %s: %w", url, err)
 	}
-	return r, nil
+	return &tableReader{url, file, frame}, nil
+}
+
+// readSchema reads the frame of a file and checks its schema.
+func readSchema(file storage.RandomReader, check func(*arrow.Schema) error) (frame, error) {
+	f, err := readFrame(file, file.Size())
+	if err != nil {
+		return f, err
+	}
+	schema, err := decodeSchema(f.schema)
+	if err != nil {
+		return f, err
+	}
+	return f, check(schema)
 }
 
 func (r *tableReader) close() error { return r.file.Close() }
 
 // batch reads, verifies and decodes the i-th record batch.
 func (r *tableReader) batch(i int) (arrow.Record, error) {
-	b := r.frame.blocks[i]
-	encoded, err := readAt(r.file, b.offset, b.length)
-	if err == nil && crc(encoded) != b.checksum {
-		err = damaged("the checksum of batch %d does not match", i)
-	}
-	var rows arrow.Record
-	if err == nil {
-		rows, err = decodeMessages(r.frame.schema, encoded)
-	}
-	if err == nil && rows.NumRows() != int64(b.rows) {
-		err = damaged("batch %d has %d rows instead of %d", i, rows.NumRows(), b.rows)
-	}
+	rows, err := r.decode(i)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", r.url, err)
+	}
+	return rows, nil
+}
+
+// decode is batch without the URL in errors.
+func (r *tableReader) decode(i int) (arrow.Record, error) {
+	b := r.frame.blocks[i]
+	encoded, err := readAt(r.file, b.offset, b.length)
+	if err != nil {
+		return nil, err
+	}
+	if crc(encoded) != b.checksum {
+		return nil, damaged("the checksum of batch %d does not match", i)
+	}
+	rows, err := decodeMessages(r.frame.schema, encoded)
+	if err != nil {
+		return nil, err
+	}
+	if rows.NumRows() != int64(b.rows) {
+		return nil, damaged("batch %d has %d rows instead of %d", i, rows.NumRows(), b.rows)
 	}
 	return rows, nil
 }
@@ -75,6 +91,10 @@ func countRows(ctx context.Context, url string, schema *arrow.Schema) (int64, er
 	return r.frame.rows, nil
 }
 
+// mostRowsPerByte bounds the rows that a byte of a compressed table stands for: a trailer that declares more is forged, and must not make a reader
+// reserve memory for them.
+const mostRowsPerByte = 64
+
 // eachBatch reads a file like readTable, but check accepts its schema or returns an error.
 func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error, start func(rows int64), each func(rows arrow.Record) error) error {
 	r, err := openTable(ctx, url, check)
@@ -83,8 +103,7 @@ func eachBatch(ctx context.Context, url string, check func(*arrow.Schema) error,
 	}
 	defer r.close()
 	if start != nil {
-		// Every row takes some space in the file: a trailer that declares more rows is forged.
-		start(min(r.frame.rows, 64*r.file.Size()))
+		start(min(r.frame.rows, mostRowsPerByte*r.file.Size()))
 	}
 	for i := range r.frame.blocks {
 		if err := ctx.Err(); err != nil {

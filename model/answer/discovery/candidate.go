@@ -56,19 +56,19 @@ func (c *Candidate) Queries(baseRelations int32) (asked, other externalsort.Row)
 }
 
 // CandidateBytes is the size of a candidate on disk, with the rows of its queries.
-const CandidateBytes = externalsort.WideBytes + 2*externalsort.RowBytes
+const CandidateBytes = externalsort.FactRowBytes + 2*externalsort.RowBytes
 
 // Row returns the candidate as a record that sorts by head, relation, tail and direction.
-func (c *Candidate) Row() externalsort.Wide {
+func (c *Candidate) Row() externalsort.FactRow {
 	inverse := int32(0)
 	if c.Inverse {
 		inverse = 1
 	}
-	return externalsort.Wide{c.Head, c.Relation, c.Tail, inverse, int32(math.Float32bits(c.Score)), int32(c.Rank), c.Hops}
+	return externalsort.FactRow{c.Head, c.Relation, c.Tail, inverse, int32(math.Float32bits(c.Score)), int32(c.Rank), c.Hops}
 }
 
 // read returns the candidate of a record.
-func read(r externalsort.Wide) Candidate {
+func read(r externalsort.FactRow) Candidate {
 	return Candidate{
 		Fact: graph.Fact{Head: r[0], Relation: r[1], Tail: r[2]}, Inverse: r[3] == 1,
 		Side: probability.Side{Score: math.Float32frombits(uint32(r[4])), Rank: int64(r[5])}, Hops: r[6],
@@ -76,7 +76,7 @@ func read(r externalsort.Wide) Candidate {
 }
 
 // Join returns a function that receives sorted records and passes on facts with both of their sides, and one that passes on the last fact.
-func Join(each func(*probability.Observation) error) (add func(externalsort.Wide) error, end func() error) {
+func Join(each func(*probability.Observation) error) (add func(externalsort.FactRow) error, end func() error) {
 	var fact probability.Observation
 	var has [2]bool // by Inverse
 	end = func() error {
@@ -89,7 +89,7 @@ func Join(each func(*probability.Observation) error) (add func(externalsort.Wide
 		has = [2]bool{}
 		return each(&fact)
 	}
-	add = func(r externalsort.Wide) error {
+	add = func(r externalsort.FactRow) error {
 		c := read(r)
 		if fact.Fact != c.Fact {
 			if err := end(); err != nil {

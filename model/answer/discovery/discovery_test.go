@@ -63,11 +63,11 @@ func TestJoin(t *testing.T) {
 		{Fact: loop, Inverse: true, Side: probability.Side{Score: 6, Rank: 9}},
 	}
 	join := func(candidates []Candidate) (got []probability.Observation, err error) {
-		var rows []externalsort.Wide
+		var rows []externalsort.FactRow
 		for _, c := range candidates {
 			rows = append(rows, c.Row())
 		}
-		slices.SortFunc(rows, externalsort.Wide.Compare)
+		slices.SortFunc(rows, externalsort.FactRow.Compare)
 		add, end := Join(func(o *probability.Observation) error {
 			got = append(got, *o)
 			return nil

@@ -27,12 +27,12 @@ func (e *Entry) Compare(o *Entry) int {
 }
 
 // Record returns the entry as a record that sorts in the order of Compare.
-func (e *Entry) Record() externalsort.Long {
+func (e *Entry) Record() externalsort.RankedRow {
 	p := -1.0 // behind every one with a claim
 	if e.Claimed {
 		p = e.Probability
 	}
-	r := externalsort.Long{
+	r := externalsort.RankedRow{
 		4: int32(^ascending32(e.lower())) ^ math.MinInt32, 5: e.Head, 6: e.Relation, 7: e.Tail,
 		8: int32(math.Float32bits(e.Tails.Score)), 9: int32(e.Tails.Rank), 10: int32(math.Float32bits(e.Heads.Score)), 11: int32(e.Heads.Rank), 12: e.Hops,
 	}
@@ -44,7 +44,7 @@ func (e *Entry) Record() externalsort.Long {
 }
 
 // EntryOf returns the entry of a record.
-func EntryOf(r externalsort.Long) Entry {
+func EntryOf(r externalsort.RankedRow) Entry {
 	side := func(score, rank int32) probability.Side {
 		return probability.Side{Score: math.Float32frombits(uint32(score)), Rank: int64(rank)}
 	}

@@ -50,7 +50,7 @@ func (found *work) resume(ctx context.Context, e *command.Environment, stage *wo
 	found.params.Header.Firsts = nil
 	var left []bundle.File
 	for _, file := range found.files {
-		written, err := storage.Exists(ctx, storage.Join(found.params.Folder, modelparts.File(file.Number, file.Of)))
+		written, err := storage.Exists(ctx, storage.Join(found.params.Folder, modelparts.File(file.Number, file.Files)))
 		if err != nil {
 			stage.Pause()
 			return err

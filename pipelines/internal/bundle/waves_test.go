@@ -96,7 +96,7 @@ func TestFilesAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, file := range found.files {
-			got, err := storage.ReadFile(t.Context(), filepath.Join(found.params.Folder, modelparts.File(file.Number, file.Of)))
+			got, err := storage.ReadFile(t.Context(), filepath.Join(found.params.Folder, modelparts.File(file.Number, file.Files)))
 			if err != nil {
 				t.Fatal(err)
 			}

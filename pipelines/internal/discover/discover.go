@@ -163,7 +163,7 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 		}
 	}
 	// Each candidate needs the rank of its other query, too.
-	wanted, err := d.place(stage.Lock()).Wanted(ctx, d.passNames())
+	wanted, err := d.spillFolder(stage.Lock()).Wanted(ctx, d.passNames())
 	if err != nil {
 		return err
 	}
@@ -177,10 +177,10 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 	if err := d.merge(ctx, stage.Lock()); err != nil {
 		return err
 	}
-	if err := storage.Clear(guarded, d.place(stage.Lock()).Folder, ""); err != nil {
+	if err := storage.Clear(guarded, d.spillFolder(stage.Lock()).Folder, ""); err != nil {
 		return err
 	}
-	storage.RemoveEmpty(guarded, d.place(stage.Lock()).Folder)
+	storage.RemoveEmpty(guarded, d.spillFolder(stage.Lock()).Folder)
 	return stage.Publish(ctx, map[string]int64{"queries": d.queries})
 }
 

@@ -351,10 +351,10 @@ func TestMistakes(t *testing.T) {
 // TestGraphsOfFacts compares the pipelines of a list with golden files.
 func TestGraphsOfFacts(t *testing.T) {
 	command.InitBeam()
-	place := discover.Place{Folder: "mem://list/candidates"}
-	list := discover.ListParams{Place: place, Of: []string{"both", "backward"}, Backward: "backward", Folder: "mem://list"}
-	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, BuildCandidates(discover.CandidatesParams{Place: place, Name: "both"})))
-	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, BuildBackward(discover.BackwardParams{Place: place, Of: []string{"both"}, Name: "backward"})))
+	place := discover.SpillFolder{Folder: "mem://list/candidates"}
+	list := discover.ListParams{Spills: place, Of: []string{"both", "backward"}, Backward: "backward", Folder: "mem://list"}
+	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, BuildCandidates(discover.CandidatesParams{Spills: place, Name: "both"})))
+	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, BuildBackward(discover.BackwardParams{Spills: place, Of: []string{"both"}, Name: "backward"})))
 	pipelinetest.Golden(t, "list", pipelinetest.Graph(t, BuildList(list)))
 	list.Model.Paths = 10
 	pipelinetest.Golden(t, "explained", pipelinetest.Graph(t, BuildList(list)))

@@ -47,20 +47,20 @@ func (d *discovering) loads() []command.Load {
 		})
 	}
 	loads = append(loads,
-		command.Load{Step: "discover.backward", Elements: d.backward, Unit: "queries backward, at most", Parts: discover.Ranges, Bytes: externalsort.WideBytes * candidates},
+		command.Load{Step: "discover.backward", Elements: d.backward, Unit: "queries backward, at most", Parts: discover.Ranges, Bytes: externalsort.FactRowBytes * candidates},
 		command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates, at most", Parts: discover.Ranges})
 	return append(loads, d.ExplanationLoads("discover.explain", discover.Explained(int64(d.flags.most), d.Kept()))...)
 }
 
-// place returns where the spill files are, until there is a list.
-func (d *discovering) place(held lock.Lock) discover.Place {
-	return discover.Place{Folder: storage.Join(d.E.Workspace.Path(d.folder), "candidates"), Lock: held}
+// spillFolder returns where the spill files are, until there is a list.
+func (d *discovering) spillFolder(held lock.Lock) discover.SpillFolder {
+	return discover.SpillFolder{Folder: storage.Join(d.E.Workspace.Path(d.folder), "candidates"), Lock: held}
 }
 
 // candidatesParams returns the parameters of a pass.
 func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.CandidatesParams {
 	out := discover.CandidatesParams{
-		Queries: d.Queries(1), Model: d.Params(announce), Place: d.place(held), Name: p.name,
+		Queries: d.Queries(1), Model: d.Params(announce), Spills: d.spillFolder(held), Name: p.name,
 	}
 	out.Queries.Ask.Relations = p.relations
 	out.Model.Known, out.Model.Ranks = ranking.LeftOut, true
@@ -77,7 +77,7 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 func (d *discovering) backwardParams(held lock.Lock, announce string) discover.BackwardParams {
 	model := d.Params(announce)
 	model.Best = 0 // the answers are wanted ones
-	return discover.BackwardParams{Model: model, Place: d.place(held), Of: d.passNames(), Name: backwardName}
+	return discover.BackwardParams{Model: model, Spills: d.spillFolder(held), Of: d.passNames(), Name: backwardName}
 }
 
 func (d *discovering) passNames() (names []string) {
@@ -89,13 +89,13 @@ func (d *discovering) passNames() (names []string) {
 
 // listsURL returns the URL of the lists of a pass.
 func (d *discovering) listsURL(p pass) string {
-	return storage.Join(d.place(lock.Lock{}).Folder, p.name+"-"+listsFile)
+	return storage.Join(d.spillFolder(lock.Lock{}).Folder, p.name+"-"+listsFile)
 }
 
 // listParams returns the parameters of the pipeline that lists.
 func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	p := discover.ListParams{
-		Place: d.place(held), Of: append(d.passNames(), backwardName), Backward: backwardName, Folder: d.E.Workspace.Path(d.folder), Lock: held,
+		Spills: d.spillFolder(held), Of: append(d.passNames(), backwardName), Backward: backwardName, Folder: d.E.Workspace.Path(d.folder), Lock: held,
 		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Model: d.Params(""),
 	}
 	p.Model.Probabilities, p.Model.Paths, p.Model.Walks = d.Probabilities, d.Kept(), d.Walks()

@@ -19,10 +19,10 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 	var used []string
 	for _, kind := range []struct {
 		flag, given, openKE, dict string
-		labels                    func(o *facts.Options) **facts.Labels
+		set                       func(o *facts.Options, labels *facts.Labels)
 	}{
-		{"entity_names", f.entityNames, openKEEntities, dictEntities, func(o *facts.Options) **facts.Labels { return &o.Entities }},
-		{"relation_names", f.relationNames, openKERelations, dictRelations, func(o *facts.Options) **facts.Labels { return &o.Relations }},
+		{"entity_names", f.entityNames, openKEEntities, dictEntities, func(o *facts.Options, l *facts.Labels) { o.Entities = l }},
+		{"relation_names", f.relationNames, openKERelations, dictRelations, func(o *facts.Options, l *facts.Labels) { o.Relations = l }},
 	} {
 		// A flag takes precedence over files of the folder.
 		url, read := kind.given, facts.ReadLabels
@@ -41,7 +41,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 			}
 			return err
 		}
-		// A .dict file of a dataset whose facts have names already is not used.
+		// A .dict file of a dataset whose facts have names already is not used. The first file tells for all of the folder.
 		isDict := kind.given == "" && !of.openKE
 		if isDict {
 			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")
@@ -68,8 +68,8 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		d.labels[key] = file.SHA256
 		used = append(used, url)
 		for i := range files {
-			*kind.labels(&files[i].options) = labels
-			files[i].convert, files[i].Lines = true, 0
+			kind.set(&files[i].options, labels)
+			files[i].convert, files[i].Lines = true, 0 // the job reads names: ids are replaced first, and how many facts there are is unknown until then
 		}
 	}
 	// All other files of the folder are reported as not read.
@@ -86,7 +86,7 @@ func hasIDs(ctx context.Context, t text, entities bool) (bool, error) {
 	if isRDF(t.options.Format) {
 		return false, nil
 	}
-	t.options.Entities = nil // a lookup here would count
+	t.options.Entities = nil // they may be set already, and count the ids that they lack
 	var first facts.Fact
 	err := readSome(ctx, t, func(_ int, f facts.Fact) error {
 		first = f

@@ -13,7 +13,7 @@ import (
 )
 
 // explain lets the error of a graph that was made from other texts name the flags that differ, such as
-// a forgotten --dataset, instead of the files' hashes.
+// a forgotten --dataset, instead of the files' hashes. It changes the workspace.Mismatch that err wraps, and returns err.
 func (f *flags) explain(ctx context.Context, e *command.Environment, source dataset, err error) error {
 	mismatch := new(workspace.Mismatch)
 	if !errors.As(err, &mismatch) || len(mismatch.Differences) == 0 {
@@ -23,12 +23,12 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 	if unread != nil {
 		return err
 	}
-	var flags, texts, others []string
+	var differing, texts, others []string
 	if s.Dataset != source.name {
-		flags = append(flags, flagDiffers("dataset", s.Dataset, source.name, f.dataset))
+		differing = append(differing, flagDiffers("dataset", s.Dataset, source.name, f.dataset))
 	}
 	if s.Inference != source.inferenceName {
-		flags = append(flags, flagDiffers("inference", s.Inference, source.inferenceName, f.inference))
+		differing = append(differing, flagDiffers("inference", s.Inference, source.inferenceName, f.inference))
 	}
 	// Hashes of texts become the names of their flags; all other differences stay.
 	for _, d := range mismatch.Differences {
@@ -38,14 +38,14 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 			others = append(others, d)
 		}
 	}
-	switch {
-	case len(flags) > 0: // other texts are other files
-	case f.isMade && len(texts) > 0:
-		flags = append(flags, "it is not the built-in sample of this --seed")
-	default:
-		flags = texts
+	// With another flag, all texts are other files: the flag says enough.
+	if len(differing) == 0 {
+		differing = texts
+		if f.isMade && len(texts) > 0 {
+			differing = []string{"it is not the built-in sample of this --seed"}
+		}
 	}
-	mismatch.Differences = append(flags, others...)
+	mismatch.Differences = append(differing, others...)
 	return err
 }
 
@@ -70,6 +70,7 @@ func (f *flags) textDiffers(source dataset, difference string) string {
 	if inference, ok := strings.CutPrefix(key, "inference/"); ok {
 		flag, split = "inference", inference
 	}
+	// The key is of a file with a flag of its own, of a table of names in the dataset's folder, or of a file of facts.
 	switch {
 	case split == "types", split == "entity_names" && f.entityNames != "", split == "relation_names" && f.relationNames != "":
 		return fmt.Sprintf("the file of --%s %s", split, rest)

@@ -29,16 +29,16 @@ var wantedRows = worker.NewCounter("discover", stage.RowsCounter)
 type BackwardParams struct {
 	// Model scores.
 	Model stage.Params
-	// Place has the spill files, Of the names of the candidates. Name begins the names of the new spill files and of their index. Required.
-	Place Place
-	Of    []string
-	Name  string
+	// Spills has the spill files, Of the names of the candidates. Name begins the names of the new spill files and of their index. Required.
+	Spills SpillFolder
+	Of     []string
+	Name   string
 }
 
 // Backward asks the other query of each candidate that only one of its two queries lists. Each is queried once. Output: the URL of the index.
 func Backward(s beam.Scope, p BackwardParams) beam.PCollection {
 	s = s.Scope("discover.Backward")
-	return index(s, p.Place, p.Name, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
+	return index(s, p.Spills, p.Name, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
 }
 
 // ranges returns the numbers of all ranges.
@@ -54,7 +54,7 @@ type backwardFn struct{ Params BackwardParams }
 
 // ProcessElement asks the queries of a range of sources.
 func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(Section)) error {
-	ctx, leave, err := worker.Enter(f.Params.Place.Lock.Guard(ctx), budget.Shards)
+	ctx, leave, err := worker.Enter(f.Params.Spills.Lock.Guard(ctx), budget.Shards)
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	}
 	emit(Section{}) // so that there is an index even if nothing is queried
 	// Answers that a query listed and answers that are wanted meet in one order; the ones that lack a rank are queried.
-	spills, err := p.Place.spills(ctx, p.Of, answerRecords, number)
+	spills, err := p.Spills.ofRange(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err
 	}
 	add, end := discovery.Lacking(func(q modelgraph.Query, answers []int32) error { return a.add(ctx, q, answers) })
-	prefix := storage.Join(p.Place.Folder, fmt.Sprintf("%s-%02d", p.Name, number))
+	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("%s-%02d", p.Name, number))
 	wanted := 0
 	err = externalsort.MergeRows(ctx, spills, prefix, func(r externalsort.Row, tag int) error {
 		if tag == discovery.IsWanted {
@@ -140,5 +140,5 @@ func (a *asker) ask(ctx context.Context) error {
 	a.emit(Section{Queries: int64(len(a.queries))})
 	name := fmt.Sprintf("%s-%02d-%05d", a.params.Name, a.number, a.files)
 	a.queries, a.rows, a.asked, a.files = nil, 0, a.asked+a.rows, a.files+1
-	return a.params.Place.writeFacts(ctx, name, candidates, a.emit)
+	return a.params.Spills.writeFacts(ctx, name, candidates, a.emit)
 }

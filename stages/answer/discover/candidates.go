@@ -21,15 +21,15 @@ type CandidatesParams struct {
 	Queries workload.Params
 	// Model scores them, and lists their best new answers with their ranks.
 	Model stage.Params
-	// Place has the spill files. Name begins the names of the spill files and of their index. Required.
-	Place Place
-	Name  string
+	// Spills has the spill files. Name begins the names of the spill files and of their index. Required.
+	Spills SpillFolder
+	Name   string
 }
 
 // Candidates scores queries and writes their best answers as candidates. Output: the URL of the index.
 func Candidates(s beam.Scope, p CandidatesParams) beam.PCollection {
 	s = s.Scope("discover.Candidates")
-	return index(s, p.Place, p.Name, beam.ParDo(s, &candidatesFn{Params: p}, stage.Shards(s, p.Queries)))
+	return index(s, p.Spills, p.Name, beam.ParDo(s, &candidatesFn{Params: p}, stage.Shards(s, p.Queries)))
 }
 
 type candidatesFn struct{ Params CandidatesParams }
@@ -37,7 +37,7 @@ type candidatesFn struct{ Params CandidatesParams }
 // ProcessElement scores a shard and writes its candidates.
 func (f *candidatesFn) ProcessElement(ctx context.Context, shard stage.Shard, emit func(Section)) error {
 	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
-		return f.write(f.Params.Place.Lock.Guard(ctx), shard, scored, emit)
+		return f.write(f.Params.Spills.Lock.Guard(ctx), shard, scored, emit)
 	})
 }
 
@@ -57,8 +57,8 @@ func (f *candidatesFn) write(ctx context.Context, shard stage.Shard, scored *ans
 		return nil
 	}
 	name := fmt.Sprintf("%s-%05d-of-%05d", f.Params.Name, shard.Number, shard.Of)
-	if err := f.Params.Place.writeAnswers(ctx, name+"-answers", candidates, base, emit); err != nil {
+	if err := f.Params.Spills.writeAnswers(ctx, name+"-answers", candidates, base, emit); err != nil {
 		return err
 	}
-	return f.Params.Place.writeFacts(ctx, name, candidates, emit)
+	return f.Params.Spills.writeFacts(ctx, name, candidates, emit)
 }

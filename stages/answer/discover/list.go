@@ -39,9 +39,9 @@ const RowsPerPart = 1 << 17
 
 // ListParams are the parameters of List.
 type ListParams struct {
-	// Place has the spill files, Of the names of the candidates and of what was asked backward. Required.
-	Place Place
-	Of    []string
+	// Spills has the spill files, Of the names of the candidates and of what was asked backward. Required.
+	Spills SpillFolder
+	Of     []string
 	// Backward is the name among Of of what was asked backward. Required.
 	Backward string
 	// Folder is the URL of the folder of the outputs. Required.
@@ -99,7 +99,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 	if err != nil {
 		return err
 	}
-	spills, err := p.Place.spills(ctx, p.Of, factRecords, number)
+	spills, err := p.Spills.ofRange(ctx, p.Of, factRecords, number)
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		best.Add(e)
 		return nil
 	})
-	prefix := storage.Join(p.Place.Folder, fmt.Sprintf("best-%02d", number))
-	if err := externalsort.MergeWide(ctx, spills, prefix, add); err != nil {
+	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("best-%02d", number))
+	if err := externalsort.MergeFactRows(ctx, spills, prefix, add); err != nil {
 		return err
 	}
 	if err := end(); err != nil {
@@ -138,7 +138,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 // writeEntries writes the best entries to a spill file.
 func writeEntries(ctx context.Context, url string, best *discovery.Best) (externalsort.Spill, error) {
 	best.Sort()
-	w, err := externalsort.CreateLong(ctx, url)
+	w, err := externalsort.CreateRankedRows(ctx, url)
 	if err != nil {
 		return externalsort.Spill{}, err
 	}
@@ -184,7 +184,7 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 	table := storage.Join(p.Folder, Table)
 	parts := int(max(1, (listed+RowsPerPart-1)/RowsPerPart))
 	from, part := int64(0), 0
-	err = chunks(ctx, spills, storage.Join(p.Place.Folder, "list"), listed, func(entries []discovery.Entry) error {
+	err = chunks(ctx, spills, storage.Join(p.Spills.Folder, "list"), listed, func(entries []discovery.Entry) error {
 		if err := parquet.Write(ctx, parquet.PartFile(table, part, parts), names.Facts(entries, from)); err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 	var entries []discovery.Entry
 	left := listed
 	enough := errors.New("the list is complete")
-	err := externalsort.MergeLong(ctx, spills, prefix, func(r externalsort.Long) error {
+	err := externalsort.MergeRankedRows(ctx, spills, prefix, func(r externalsort.RankedRow) error {
 		if left == 0 {
 			return enough
 		}
@@ -230,7 +230,7 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
 	d.Graph, d.Checkpoint, d.TopK = p.Model.Split, p.Model.Checkpoint, p.TopK
 	for _, name := range p.Of {
-		asked, err := p.Place.Index(ctx, name)
+		asked, err := p.Spills.Index(ctx, name)
 		switch {
 		case err != nil:
 			return err

@@ -32,11 +32,12 @@ const (
 	answerRecords        // of queries, by source
 )
 
-// Section is a part of a spill file with the records of a kind and a range. It is an element of pipelines.
+// Section is a part of a spill file with the records of a kind and a range or, with no records, a count of queries for the index. It is an
+// element of pipelines.
 type Section struct {
 	Kind, Range int
 	Spill       externalsort.Spill
-	// Queries is the number of queries that were asked: a section without records has it, all others have 0.
+	// Queries is the number of queries that were ranked, of a section without records.
 	Queries int64
 }
 
@@ -44,7 +45,7 @@ type Section struct {
 type Index struct {
 	// Sections are ordered by kind, range and file.
 	Sections []Section `json:"sections"`
-	// Queries is the number of queries that were asked.
+	// Queries is the number of queries that were ranked.
 	Queries int64 `json:"queries"`
 }
 
@@ -58,8 +59,8 @@ func (i Index) Check() error {
 	return nil
 }
 
-// Place says where spill files are.
-type Place struct {
+// SpillFolder says where spill files are.
+type SpillFolder struct {
 	// Folder is the URL of their folder. Required.
 	Folder string
 	// Lock guards the folder above; the zero Lock is never lost.
@@ -67,22 +68,22 @@ type Place struct {
 }
 
 // indexURL returns the URL of the index of files whose names begin with a name.
-func (p Place) indexURL(name string) string { return storage.Join(p.Folder, name+".json") }
+func (p SpillFolder) indexURL(name string) string { return storage.Join(p.Folder, name+".json") }
 
 // Index reads the index of files whose names begin with a name.
-func (p Place) Index(ctx context.Context, name string) (Index, error) {
+func (p SpillFolder) Index(ctx context.Context, name string) (Index, error) {
 	return storage.ReadJSON[Index](ctx, p.indexURL(name))
 }
 
-// spills returns the spill files of a range, of all indexes.
-func (p Place) spills(ctx context.Context, names []string, kind, number int) (spills []externalsort.Spill, err error) {
+// ofRange returns the spill files of a kind and a range, of all indexes.
+func (p SpillFolder) ofRange(ctx context.Context, names []string, kind, entityRange int) (spills []externalsort.Spill, err error) {
 	for _, name := range names {
 		index, err := p.Index(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range index.Sections {
-			if s.Kind == kind && s.Range == number {
+			if s.Kind == kind && s.Range == entityRange {
 				spills = append(spills, s.Spill)
 			}
 		}
@@ -90,8 +91,8 @@ func (p Place) spills(ctx context.Context, names []string, kind, number int) (sp
 	return spills, nil
 }
 
-// Wanted returns how many answers are wanted of queries by the candidates of some indexes.
-func (p Place) Wanted(ctx context.Context, names []string) (wanted int64, err error) {
+// Wanted returns the number of wanted records in some indexes: a candidate has one for the other query of its fact, which must rank it, too.
+func (p SpillFolder) Wanted(ctx context.Context, names []string) (wanted int64, err error) {
 	for _, name := range names {
 		index, err := p.Index(ctx, name)
 		if err != nil {
@@ -107,28 +108,28 @@ func (p Place) Wanted(ctx context.Context, names []string) (wanted int64, err er
 }
 
 // writeFacts writes candidates as facts to a spill file with a name, and emits its sections.
-func (p Place) writeFacts(ctx context.Context, name string, candidates []discovery.Candidate, emit func(Section)) error {
-	rows := make([]externalsort.Wide, len(candidates))
+func (p SpillFolder) writeFacts(ctx context.Context, name string, candidates []discovery.Candidate, emit func(Section)) error {
+	rows := make([]externalsort.FactRow, len(candidates))
 	for i := range candidates {
 		rows[i] = candidates[i].Row()
 	}
-	slices.SortFunc(rows, func(a, b externalsort.Wide) int {
+	slices.SortFunc(rows, func(a, b externalsort.FactRow) int {
 		return cmp.Or(cmp.Compare(rangeOf(a[0]), rangeOf(b[0])), a.Compare(b))
 	})
-	w, err := externalsort.CreateWide(ctx, storage.Join(p.Folder, name))
+	w, err := externalsort.CreateFactRows(ctx, storage.Join(p.Folder, name))
 	if err != nil {
 		return err
 	}
-	return cut(w, [][]externalsort.Wide{rows}, func(r externalsort.Wide) int32 { return r[0] }, factRecords, emit)
+	return cut(w, [][]externalsort.FactRow{rows}, func(r externalsort.FactRow) int32 { return r[0] }, factRecords, emit)
 }
 
-// writeAnswers writes candidates as answers to a spill file with a name: as listed ones of the queries that were asked, and as wanted ones of the
-// others.
-func (p Place) writeAnswers(ctx context.Context, name string, candidates []discovery.Candidate, baseRelations int32, emit func(Section)) error {
+// writeAnswers writes candidates as answers to a spill file with a name: as listed ones of the queries that ranked them, and as wanted ones of
+// the other queries of their facts.
+func (p SpillFolder) writeAnswers(ctx context.Context, name string, candidates []discovery.Candidate, baseRelations int32, emit func(Section)) error {
 	rows := [][]externalsort.Row{discovery.IsListed: nil, discovery.IsWanted: nil}
 	for i := range candidates {
-		asked, other := candidates[i].Queries(baseRelations)
-		rows[discovery.IsListed] = append(rows[discovery.IsListed], asked)
+		listing, other := candidates[i].Queries(baseRelations)
+		rows[discovery.IsListed] = append(rows[discovery.IsListed], listing)
 		rows[discovery.IsWanted] = append(rows[discovery.IsWanted], other)
 	}
 	for _, tagged := range rows {
@@ -152,11 +153,11 @@ func cut[T any](w *externalsort.Writer[T], records [][]T, entity func(T) int32, 
 			if err := w.Write(r); err != nil {
 				return err
 			}
-			number := rangeOf(entity(r))
-			if i+1 < len(tagged) && rangeOf(entity(tagged[i+1])) == number {
+			entityRange := rangeOf(entity(r))
+			if i+1 < len(tagged) && rangeOf(entity(tagged[i+1])) == entityRange {
 				continue
 			}
-			s := Section{Kind: kind, Range: number, Spill: w.Cut()}
+			s := Section{Kind: kind, Range: entityRange, Spill: w.Cut()}
 			s.Spill.Tag = tag
 			sections = append(sections, s)
 		}
@@ -171,13 +172,13 @@ func cut[T any](w *externalsort.Writer[T], records [][]T, entity func(T) int32, 
 }
 
 // index writes the index of sections when all of them are written. Output: its URL.
-func index(s beam.Scope, p Place, name string, sections beam.PCollection) beam.PCollection {
-	return beam.ParDo(s, &indexFn{Place: p, Name: name}, beam.GroupByKey(s, beam.AddFixedKey(s, sections)))
+func index(s beam.Scope, p SpillFolder, name string, sections beam.PCollection) beam.PCollection {
+	return beam.ParDo(s, &indexFn{Spills: p, Name: name}, beam.GroupByKey(s, beam.AddFixedKey(s, sections)))
 }
 
 type indexFn struct {
-	Place Place
-	Name  string
+	Spills SpillFolder
+	Name   string
 }
 
 // ProcessElement writes the index.
@@ -193,8 +194,8 @@ func (f *indexFn) ProcessElement(ctx context.Context, _ int, sections func(*Sect
 	slices.SortFunc(all.Sections, func(a, b Section) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Range, b.Range), cmp.Compare(a.Spill.URL, b.Spill.URL), cmp.Compare(a.Spill.Offset, b.Spill.Offset))
 	})
-	url := f.Place.indexURL(f.Name)
-	if err := storage.WriteJSON(f.Place.Lock.Guard(ctx), url, all); err != nil {
+	url := f.Spills.indexURL(f.Name)
+	if err := storage.WriteJSON(f.Spills.Lock.Guard(ctx), url, all); err != nil {
 		return err
 	}
 	emit(url)

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -52,8 +53,11 @@ func FindFlink(ctx context.Context, o Options) (*Flink, Overview, error) {
 		f.Address = net.JoinHostPort(host, defaultREST)
 	}
 	err := f.get(ctx, "/overview", &overview)
+	if err == nil && overview.Version == "" {
+		err = errors.New("its /overview has no flink-version")
+	}
 	switch {
-	case err == nil && overview.Version != "":
+	case err == nil:
 		return f, overview, nil
 	case f.Given:
 		return nil, overview, fmt.Errorf("--flink_rest %s does not answer as Flink's REST API (%v): give the address of its web page, or leave the flag out", f.Address, err)
@@ -95,7 +99,8 @@ func AnswersHTTP(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	return response.Body.Close() == nil
+	response.Body.Close()
+	return true
 }
 
 // flinkJob is a job as Flink lists it.
@@ -108,7 +113,9 @@ type flinkJob struct {
 
 // job returns the job of an ID of the job server, or nil. The ID is Flink's name of the job and a UUID.
 func (f *Flink) job(ctx context.Context, id string) *flinkJob {
-	var list struct{ Jobs []flinkJob }
+	var list struct {
+		Jobs []flinkJob `json:"jobs"`
+	}
 	if f == nil || f.get(ctx, "/jobs/overview", &list) != nil {
 		return nil
 	}
@@ -154,14 +161,16 @@ func (f *Flink) failedOn(ctx context.Context, id string) string {
 	if j == nil {
 		return ""
 	}
-	type exception struct{ Endpoint string }
+	type exception struct {
+		Endpoint string `json:"endpoint"`
+	}
 	var failures struct {
 		ExceptionHistory struct {
 			Entries []struct {
 				exception
-				ConcurrentExceptions []exception
-			}
-		}
+				ConcurrentExceptions []exception `json:"concurrentExceptions"`
+			} `json:"entries"`
+		} `json:"exceptionHistory"`
 	}
 	if f.get(ctx, "/jobs/"+j.JID+"/exceptions", &failures) != nil {
 		return ""

@@ -10,23 +10,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMergeWide checks that wide rows of several files and sections come back whole and in order, also if there are more files than are
+// TestMergeFactRows checks that fact rows of several files and sections come back whole and in order, also if there are more files than are
 // merged at a time.
-func TestMergeWide(t *testing.T) {
+func TestMergeFactRows(t *testing.T) {
 	t.Parallel()
 	for _, files := range []int{3, FanIn + 5} {
 		random := rand.New(rand.NewPCG(1, 2))
 		folder := t.TempDir()
 		var spills []Spill
-		var want []Wide
+		var want []FactRow
 		for file := range files {
-			rows := make([]Wide, 20)
+			rows := make([]FactRow, 20)
 			for i := range rows {
-				rows[i] = Wide{random.Int32N(9), random.Int32N(3), int32(file), int32(i), random.Int32() - 1<<30, -1, random.Int32(), 5}
+				rows[i] = FactRow{random.Int32N(9), random.Int32N(3), int32(file), int32(i), random.Int32() - 1<<30, -1, random.Int32(), 5}
 			}
-			slices.SortFunc(rows, Wide.Compare)
+			slices.SortFunc(rows, FactRow.Compare)
 			want = append(want, rows...)
-			w, err := CreateWide(t.Context(), filepath.Join(folder, fmt.Sprint(file)))
+			w, err := CreateFactRows(t.Context(), filepath.Join(folder, fmt.Sprint(file)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,9 +42,9 @@ func TestMergeWide(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		slices.SortFunc(want, Wide.Compare)
-		var got []Wide
-		err := MergeWide(t.Context(), spills, filepath.Join(folder, "merge"), func(r Wide) error { got = append(got, r); return nil })
+		slices.SortFunc(want, FactRow.Compare)
+		var got []FactRow
+		err := MergeFactRows(t.Context(), spills, filepath.Join(folder, "merge"), func(r FactRow) error { got = append(got, r); return nil })
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%d files: %v\n%s", files, err, diff)
 		}
