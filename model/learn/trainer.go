@@ -49,10 +49,10 @@ func (l *learner) closeTrainers() error {
 // freeTrainers frees the memory of all trainers without storing the weights.
 func (l *learner) freeTrainers() error {
 	var errs []error
-	for _, of := range l.course.materials() {
-		if of.trainer != nil {
-			errs = append(errs, of.trainer.Close())
-			of.trainer = nil
+	for _, m := range l.course.materials() {
+		if m.trainer != nil {
+			errs = append(errs, m.trainer.Close())
+			m.trainer = nil
 		}
 	}
 	return errors.Join(errs...)
@@ -72,11 +72,11 @@ func (l *learner) store() error {
 
 // load brings the trainers up to date with the parameters and the solver. What they have not stored is lost.
 func (l *learner) load() error {
-	for _, of := range l.course.materials() {
-		if of.trainer == nil {
+	for _, m := range l.course.materials() {
+		if m.trainer == nil {
 			continue
 		}
-		if err := of.trainer.Load(); err != nil {
+		if err := m.trainer.Load(); err != nil {
 			return fmt.Errorf("copying the weights to %v: %w", l.device.Accelerator(), l.explain(err))
 		}
 	}
@@ -114,22 +114,22 @@ func (l *learner) stepSeed(index int) uint64 {
 }
 
 // readExamples sets examples to the examples of a step, unless they are upcoming.
-func (l *learner) readExamples(of batch, index int) (err error) {
+func (l *learner) readExamples(b batch, index int) (err error) {
 	if u := &l.upcoming; u.epoch == l.epoch && u.index == index {
 		l.examples, u.examples, u.epoch = u.examples, l.examples, 0
 		return nil
 	}
-	l.examples, err = l.withNegatives(of, l.examples)
+	l.examples, err = l.withNegatives(b, l.examples)
 	return err
 }
 
 // withNegatives sets into to the examples of a batch that have negatives: a query without teaches nothing, since every answer is right.
-func (l *learner) withNegatives(of batch, into []optimizer.Example) ([]optimizer.Example, error) {
-	into, err := of.examples(into)
+func (l *learner) withNegatives(b batch, into []optimizer.Example) ([]optimizer.Example, error) {
+	into, err := b.examples(into)
 	if err != nil {
 		return into, err
 	}
-	sampler := optimizer.NewSampler(of.Graph.Entities, l.Configuration.StrictNegatives)
+	sampler := optimizer.NewSampler(b.Graph.Entities, l.Configuration.StrictNegatives)
 	return slices.DeleteFunc(into, sampler.Saturated), nil
 }
 

@@ -69,7 +69,7 @@ func (p Params) makePieces(ctx context.Context, k int, requests []*request, sour
 	var made piece
 	for _, r := range requests {
 		p.makePiece(block, k, r, &made)
-		made.answer(r.Source, r.asked, known)
+		made.answer(r.Source, r.relations, known)
 		emit(r.file, made.encode())
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 type piece struct {
 	search, block int
 	parts.Subgraph
-	known       []int32 // answers, of one asked relation after the other
-	knownCounts []int32 // how many of known each asked relation has
+	known       []int32 // answers, of one relation after the other
+	knownCounts []int32 // how many of known each relation has
 }
 
 // encode returns the piece as an element.
@@ -42,9 +42,9 @@ func decodePiece(element []byte) (piece, error) {
 	return p, d.err
 }
 
-// answer adds the known answers of a source's asked relations.
-func (p *piece) answer(source int32, asked []int32, known tables.Answers) {
-	for _, relation := range asked {
+// answer adds the known answers of a source's relations.
+func (p *piece) answer(source int32, relations []int32, known tables.Answers) {
+	for _, relation := range relations {
 		answers := known.Of(source, relation)
 		p.known, p.knownCounts = append(p.known, answers...), append(p.knownCounts, int32(len(answers)))
 	}

@@ -89,7 +89,7 @@ func (p Params) searches(file File) (list []*search) {
 			list = append(list, &search{file: file.Number, files: file.Files, source: file.Sources[i], known: map[int32]parts.List{}})
 		}
 		s := list[len(list)-1]
-		s.numbers, s.asked, s.answers = append(s.numbers, number), append(s.asked, file.Relations[i]), append(s.answers, file.Answers[i])
+		s.numbers, s.relations, s.answers = append(s.numbers, number), append(s.relations, file.Relations[i]), append(s.answers, file.Answers[i])
 	}
 	return list
 }
@@ -204,7 +204,7 @@ func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(
 		if err != nil {
 			return err
 		}
-		if all = append(all, r); len(r.asked) > 0 {
+		if all = append(all, r); len(r.relations) > 0 {
 			sources = append(sources, r.Source)
 		}
 	}

@@ -28,8 +28,8 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 	for range parts.Rounds(p.Header.Layers) {
 		requests := map[int][]*request{}
 		for _, s := range all {
-			for k, r := range p.advance(finder, s) {
-				requests[k] = append(requests[k], r)
+			for number, r := range p.advance(finder, s) {
+				requests[number] = append(requests[number], r)
 			}
 		}
 		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, _ int, r *request) {
@@ -48,14 +48,14 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 		if err != nil {
 			return sampled, err
 		}
-		for k, r := range pieces {
-			requests[k] = append(requests[k], r)
+		for number, r := range pieces {
+			requests[number] = append(requests[number], r)
 		}
 		sampled.Parts, sampled.Entities = sampled.Parts+1, sampled.Entities+int64(len(s.entities))
 	}
 	var made piece
-	err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, k int, r *request) {
-		p.makePiece(block, k, r, &made)
+	err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, number int, r *request) {
+		p.makePiece(block, number, r, &made)
 		sampled.Edges += int64(len(made.Senders))
 	})
 	sampled.Searching = time.Since(start) - sampled.Reading
@@ -63,16 +63,16 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 }
 
 // sampleBlocks reads the requested blocks one by one and calls each for every request.
-func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *parts.Block, k int, r *request)) error {
-	for k, list := range requests {
+func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *parts.Block, number int, r *request)) error {
+	for number, list := range requests {
 		start := time.Now()
-		block, err := p.readBlock(ctx, k)
+		block, err := p.readBlock(ctx, number)
 		if err != nil {
 			return err
 		}
 		sampled.Reading += time.Since(start)
 		for _, r := range list {
-			each(block, k, r)
+			each(block, number, r)
 		}
 	}
 	return nil

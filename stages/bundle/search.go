@@ -11,12 +11,12 @@ import (
 
 // search is the search of a part, with its queries.
 type search struct {
-	file, files    int // the part goes into the file of this number, of so many
-	source         int32
-	numbers        []int64
-	asked, answers []int32 // relation and answer of each query
-	known          map[int32]parts.List
-	entities       []int32 // of the part, once they are found; known then has the source alone
+	file, files        int // the part goes into the file of this number, of so many
+	source             int32
+	numbers            []int64
+	relations, answers []int32 // relation and answer of each query
+	known              map[int32]parts.List
+	entities           []int32 // of the part, once they are found; known then has the source alone
 }
 
 // key returns the search's key in the rounds, the number of its first query.
@@ -29,7 +29,7 @@ func (s *search) encode() []byte {
 	e.number(int64(s.files))
 	e.number(int64(s.source))
 	list(&e, s.numbers)
-	list(&e, s.asked)
+	list(&e, s.relations)
 	list(&e, s.answers)
 	list(&e, s.entities)
 	encodeLists(&e, s.known)
@@ -39,9 +39,9 @@ func (s *search) encode() []byte {
 // decodeSearch is the inverse of encode.
 func decodeSearch(element []byte) (*search, error) {
 	d := &decoder{bytes: element}
-	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), asked: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.List{}}
+	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), relations: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.List{}}
 	decodeLists(d, s.known)
-	if d.err == nil && (len(s.numbers) == 0 || len(s.asked) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
+	if d.err == nil && (len(s.numbers) == 0 || len(s.relations) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
 		d.err = errElement
 	}
 	return s, d.err
@@ -70,7 +70,7 @@ func decodeLists(d *decoder, lists map[int32]parts.List) {
 
 // query returns the first query of a search.
 func (p Params) query(s *search) graph.Query {
-	return graph.Query{Source: s.source, Relation: s.asked[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
+	return graph.Query{Source: s.source, Relation: s.relations[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
 }
 
 // request asks a block for the lists of edges that a search needs next, or for the piece of its part, with the known answers of its queries if
@@ -81,7 +81,7 @@ type request struct {
 	graph.Query     // the first one of the search
 	wanted      []parts.Request
 	entities    []int32 // of the part, if a piece is wanted
-	asked       []int32 // ascending, distinct: the relations of the source whose answers are wanted
+	relations   []int32 // ascending, distinct: those of the source whose known answers are wanted
 }
 
 // encode returns the request as an element.
@@ -96,7 +96,7 @@ func (r *request) encode() []byte {
 		e.number(int64(w.Senders))
 	}
 	list(&e, r.entities)
-	list(&e, r.asked)
+	list(&e, r.relations)
 	return e.bytes
 }
 
@@ -108,7 +108,7 @@ func decodeRequest(element []byte) (*request, error) {
 	for n := d.number(); n > 0 && d.err == nil; n-- {
 		r.wanted = append(r.wanted, parts.Request{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
 	}
-	r.entities, r.asked = listOf[int32](d), listOf[int32](d)
+	r.entities, r.relations = listOf[int32](d), listOf[int32](d)
 	return r, d.err
 }
 
@@ -148,6 +148,6 @@ func (p Params) pieces(s *search) (map[int]*request, error) {
 	for _, entity := range s.entities {
 		p.request(requests, s, entity).entities = s.entities
 	}
-	p.request(requests, s, s.source).asked = slices.Compact(slices.Clone(s.asked))
+	p.request(requests, s, s.source).relations = slices.Compact(slices.Clone(s.relations))
 	return requests, nil
 }

@@ -32,7 +32,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 		return err
 	}
 	defer leave()
-	all, of, size, err := gather(searches, pieces)
+	all, encoded, size, err := gather(searches, pieces)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 	}
 	defer w.Abort()
 	for _, s := range all {
-		part, queries, err := f.Params.assemble(s, of[s.key()])
+		part, queries, err := f.Params.assemble(s, encoded[s.key()])
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 }
 
 // gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the bytes of all.
-func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]byte, size int64, err error) {
+func gather(searches, pieces func(*[]byte) bool) (all []*search, encoded map[int][][]byte, size int64, err error) {
 	var element []byte
 	for searches(&element) {
 		s, err := decodeSearch(element)
@@ -72,13 +72,13 @@ func gather(searches, pieces func(*[]byte) bool) (all []*search, of map[int][][]
 		}
 		all, size = append(all, s), size+int64(len(element))
 	}
-	of = map[int][][]byte{}
+	encoded = map[int][][]byte{}
 	for pieces(&element) {
 		key := pieceOf(element)
-		of[key], size = append(of[key], element), size+int64(len(element))
+		encoded[key], size = append(encoded[key], element), size+int64(len(element))
 	}
 	slices.SortFunc(all, func(a, b *search) int { return cmp.Compare(a.key(), b.key()) })
-	return all, of, size, nil
+	return all, encoded, size, nil
 }
 
 // assemble puts a part together of the pieces of blocks, in any order, and returns it with its queries.
@@ -103,15 +103,15 @@ func (p Params) assemble(s *search, encoded [][]byte) (*parts.Subgraph, []parts.
 	}
 	part.Finish(p.query(s), s.known[s.source].Degree)
 	// Queries are ordered by relation: queries with one relation share its known answers.
-	var of []int32
-	for i, relation := range s.asked {
-		if i == 0 || relation != s.asked[i-1] {
+	var answers []int32 // known ones of the relation
+	for i, relation := range s.relations {
+		if i == 0 || relation != s.relations[i-1] {
 			if len(counts) == 0 || int(counts[0]) > len(known) {
 				return nil, nil, fmt.Errorf("the known answers of source %d are missing: %w", s.source, errElement)
 			}
-			of, known, counts = known[:counts[0]:counts[0]], known[counts[0]:], counts[1:]
+			answers, known, counts = known[:counts[0]:counts[0]], known[counts[0]:], counts[1:]
 		}
-		queries[i] = parts.Numbered{Number: s.numbers[i], Query: graph.Query{Source: s.source, Relation: relation, Answer: s.answers[i]}, Known: of}
+		queries[i] = parts.Numbered{Number: s.numbers[i], Query: graph.Query{Source: s.source, Relation: relation, Answer: s.answers[i]}, Known: answers}
 	}
 	return part, queries, nil
 }

@@ -98,22 +98,22 @@ type nearPair struct {
 // clusters gives relations that give away each other's facts, directly or by others, the same number: the least id
 // among them. Others have -1.
 func clusters(relations int, pairs []nearPair) []int32 {
-	of := make([]int32, relations)
-	for i := range of {
-		of[i] = -1
+	numbers := make([]int32, relations)
+	for i := range numbers {
+		numbers[i] = -1
 	}
 	for _, p := range pairs {
 		for _, id := range []int32{p.a, p.b} {
-			if of[id] < 0 {
-				of[id] = id
+			if numbers[id] < 0 {
+				numbers[id] = id
 			}
 		}
-		from, to := max(of[p.a], of[p.b]), min(of[p.a], of[p.b])
-		for id, cluster := range of {
-			if cluster == from {
-				of[id] = to
+		from, to := max(numbers[p.a], numbers[p.b]), min(numbers[p.a], numbers[p.b])
+		for id, number := range numbers {
+			if number == from {
+				numbers[id] = to
 			}
 		}
 	}
-	return of
+	return numbers
 }

@@ -270,6 +270,15 @@ func flinkCluster(t *testing.T, overview, jobs, exceptions string) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
+// TestNoFlink checks that the error of --flink_rest says what the answer of another server lacks.
+func TestNoFlink(t *testing.T) {
+	*flinkREST = flinkCluster(t, `{"status": "up"}`, "", "")
+	t.Cleanup(func() { *flinkREST = "" })
+	if _, _, err := FindFlink(t.Context(), Options{Runner: "flink"}); err == nil || !strings.Contains(err.Error(), "(its /overview has no flink-version)") {
+		t.Errorf("%v, want what its overview lacks", err)
+	}
+}
+
 // TestFailuresNameTheirCause checks what the user reads about failures that the cluster reports in its own
 // words.
 func TestFailuresNameTheirCause(t *testing.T) {
