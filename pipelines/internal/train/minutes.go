@@ -2,9 +2,11 @@ package train
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,12 +23,14 @@ import (
 	"tagnet/model/weights/parameters"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/worker"
 )
 
+// defaultMinutes is the time of a training without flags that choose one.
+var defaultMinutes = 10.
+
 const (
-	// defaultMinutes is the time of a training without flags that choose one.
-	defaultMinutes = 10.
 	// measuring is the part of the time in which the speed of the choices is measured, mostMeasured the most seconds for one of them.
 	measuring, mostMeasured = .06, 3.
 	// fitMargin is the reserve for the fit of probabilities, as a multiple of the time that it was measured to take.
@@ -89,6 +93,13 @@ func (f *flags) schedule(ctx context.Context, e *command.Environment, began time
 		return f.extend(ctx, e, records, deadline)
 	}
 	best, err := f.choose(ctx, e, deadline)
+	if short := (&tooShort{}); errors.As(err, &short) && !f.minutesGiven(e) {
+		// Nobody asked for ten minutes: where they are too few, the training takes what is enough.
+		f.minutes = math.Ceil(short.enough)
+		e.Say("%g minutes are too short on this graph: --minutes %g", short.minutes, f.minutes)
+		deadline = began.Add(time.Duration(f.minutes * float64(time.Minute)))
+		best, err = f.choose(ctx, e, deadline)
+	}
 	if err != nil {
 		return err
 	}
@@ -98,6 +109,23 @@ func (f *flags) schedule(ctx context.Context, e *command.Environment, began time
 	f.until = best.until
 	best.say(e, f.minutes, deadline)
 	return nil
+}
+
+// minutesGiven reports whether --minutes was given.
+func (f *flags) minutesGiven(e *command.Environment) bool {
+	given := false
+	e.Flags.Visit(func(g *flag.Flag) { given = given || g.Name == "minutes" })
+	return given
+}
+
+// tooShort is the error of a time in which no choice can be trained.
+type tooShort struct {
+	minutes, enough float64
+	instead         workspace.Command
+}
+
+func (t *tooShort) Error() string {
+	return fmt.Sprintf("--minutes %g is too short on this graph: give %.2g or more, or take %s, which needs no training", t.minutes, t.enough, t.instead)
 }
 
 // candidate is a choice of hyperparameters, measured on the graph.
@@ -158,8 +186,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, deadline tim
 		return nil, failed
 	}
 	if best == nil {
-		return nil, fmt.Errorf("--minutes %g is too short on this graph: give %.2g or more, or take %s, which needs no training",
-			f.minutes, short, e.Workspace.Command("discover", "--model", "zero"))
+		return nil, &tooShort{f.minutes, short, e.Workspace.Command("discover", "--model", "zero")}
 	}
 	return best, nil
 }

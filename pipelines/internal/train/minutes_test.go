@@ -70,6 +70,17 @@ func TestMinutesTooShort(t *testing.T) {
 	}
 }
 
+// TestDefaultMinutesTooShort trains longer where nobody gave a time.
+func TestDefaultMinutesTooShort(t *testing.T) {
+	before := defaultMinutes
+	defaultMinutes = 1e-5
+	defer func() { defaultMinutes = before }()
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", ring(t, 40))
+	if want := "1e-05 minutes are too short on this graph: --minutes 2\n--minutes 2, until "; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+}
+
 func TestMinutesContradicted(t *testing.T) {
 	w := ring(t, 40)
 	for name, c := range map[string]struct {
