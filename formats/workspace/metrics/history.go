@@ -40,14 +40,15 @@ type Epoch struct {
 const EqualScores = math.Ln2
 
 // Diverged reports whether the epoch shows that its training diverged: no validation is above chance, and the loss is far above that of equal
-// scores, or as high in a later epoch than the first, which may only have learned little.
+// scores, or as high in a later epoch than the first, which may only have learned little. Far is what no step on a few facts reaches, nor weights of
+// other graphs before they are trained: 1.6 is usual for both.
 func (e Epoch) Diverged() bool {
 	near := 1e-3
 	if e.Valid == nil { // nothing but the loss shows it
 		near = 1e-5
 	}
 	collapsed := e.Epoch > 1 && math.Abs(e.Loss-EqualScores) < near
-	return (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 1.5*EqualScores || collapsed)
+	return (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 3*EqualScores || collapsed)
 }
 
 // EpochGraph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.

@@ -69,7 +69,9 @@ func TestDiverged(t *testing.T) {
 		"varies":                             {Epoch{Epoch: 3, Loss: 0.6972, Valid: valid(0.045)}, false},
 		"learns what validation has not":     {Epoch{Epoch: 2, Loss: 0.5, Valid: valid(0.02)}, false},
 		"not validated, learns little":       {Epoch{Epoch: 1, Loss: 0.6967}, false},
-		"not validated, exploded":            {Epoch{Epoch: 1, Loss: 1.0543}, true},
+		"not validated, exploded":            {Epoch{Epoch: 1, Loss: 211}, true},
+		"not validated, one bad step":        {Epoch{Epoch: 2, Loss: 1.5467}, false},
+		"not validated, weights from others": {Epoch{Epoch: 1, Loss: 1.619}, false},
 		"not validated, equal scores":        {Epoch{Epoch: 2, Loss: 0.69314533}, true},
 		"not validated, learns little later": {Epoch{Epoch: 2, Loss: 0.6927}, false},
 	} {
