@@ -28,7 +28,8 @@ func (l *learner) endInTime(ctx context.Context) error {
 	}
 	l.record, l.partial = last, checkpoint.Partial{}
 	p := l.progress(0)
-	p.Notice = fmt.Sprintf("the time is up after %d of %d epochs: this machine was slower than at the start", last.Epoch, l.Configuration.Epochs)
+	p.Notice = fmt.Sprintf("the time is up after %d of %d epochs: this machine was slower than at the start; --epochs %[1]d makes the same model",
+		last.Epoch, l.Configuration.Epochs)
 	l.report(p)
 	return nil
 }
