@@ -31,6 +31,8 @@ import (
 var defaultMinutes = 10.
 
 const (
+	// mostMinutes is two years: a time is a number of nanoseconds, which could not hold much more.
+	mostMinutes = 1e6
 	// measuring is the part of the time in which the speed of the choices is measured, mostMeasured the most seconds for one of them.
 	measuring, mostMeasured = .06, 3.
 	// fitMargin is the reserve for the fit of probabilities, as a multiple of the time that it was measured to take.
@@ -60,8 +62,8 @@ func (f *flags) timed(ctx context.Context, e *command.Environment, records []che
 		}
 		f.minutes = defaultMinutes
 		return true, nil
-	case !(f.minutes > 0):
-		return false, command.FlagError("minutes", f.minutes, "more than 0")
+	case !(f.minutes > 0 && f.minutes <= mostMinutes):
+		return false, command.FlagError("minutes", f.minutes, "more than 0, and at most 1000000")
 	case len(amount) > 0:
 		return false, command.Usage("--minutes decides how much is trained, and so does %s: leave one of them out", strings.Join(amount, ", "))
 	case f.bundles:
@@ -370,7 +372,7 @@ func (c *candidate) say(e *command.Environment, minutes float64, deadline time.T
 	if c.choice != "" {
 		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))
 	}
-	e.Say("the same model on any machine: %s", e.Again("minutes"))
+	e.Say("the same model on any machine: %s", e.Again("minutes", "plan", "dry_run", "resume"))
 }
 
 // cost measures, for --plan, how long all epochs and the fit of probabilities take.

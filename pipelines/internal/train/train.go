@@ -83,7 +83,7 @@ func Pipeline() command.Pipeline {
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
 			set.Float64Var(&f.every, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
-			set.Float64Var(&f.minutes, "minutes", defaultMinutes, "time of the training, more than 0, with its validations and the fit of probabilities: the flags of hyperparameters, or without any the best of a few choices for this graph, and the amount of training that this machine makes in it; with --resume so much more. Needless with --epochs or flags of hyperparameters, which then train as they say")
+			set.Float64Var(&f.minutes, "minutes", defaultMinutes, "time of the training, more than 0 and at most 1000000, with its validations and the fit of probabilities: the flags of hyperparameters, or without any the best of a few choices for this graph, and the amount of training that this machine makes in it; with --resume so much more. Needless with --epochs or flags of hyperparameters, which then train as they say")
 			command.Kernel(set, &f.kernel, "variant of the kernels")
 			command.Device(set, &f.device)
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
