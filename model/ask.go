@@ -149,9 +149,9 @@ func (m *Model) ask(ctx context.Context, queries []graph.Query, asked answer.Ask
 		return nil, m.failed(err)
 	}
 	answers := make([]Answers, len(queries))
-	for i, of := range found {
-		answers[i].Unlisted = of.Unlisted
-		for _, j := range of.List {
+	for i, answered := range found {
+		answers[i].Unlisted = answered.Unlisted
+		for _, j := range answered.List {
 			answers[i].List = append(answers[i].List, m.named(queries[i].Relation, &j))
 		}
 	}

@@ -80,10 +80,10 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 	}
 	// Each query stands for itself and for queries of its best answers in the other direction.
 	best := surest{most: cmp.Or(d.Most, mostDiscovered)}
-	done, of := int64(0), int64(len(queries)*(1+probability.DefaultK))
+	done, total := int64(0), int64(len(queries)*(1+probability.DefaultK))
 	report := func(answers int) {
 		if done += int64(answers); d.Progress != nil {
-			d.Progress(done, of)
+			d.Progress(done, total)
 		}
 	}
 	// Batches bound the memory of the candidates.

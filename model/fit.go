@@ -46,10 +46,10 @@ func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
 		return fail(classify(err))
 	}
 	// The work is an estimate, so that progress is cut off at it.
-	done, of := int64(0), sampling.Work()
+	done, total := int64(0), sampling.Work()
 	err = m.opened.Fit(ctx, sampling, func(queries int) {
-		if done = min(done+int64(queries), of); progress != nil {
-			progress(done, of)
+		if done = min(done+int64(queries), total); progress != nil {
+			progress(done, total)
 		}
 	})
 	switch {

@@ -28,15 +28,15 @@ type Files struct{ Train, Valid, Test string }
 // that is no fact is a triples.BadLine.
 func Load(ctx context.Context, files Files, path string, list ...Option) (*Model, error) {
 	var facts Facts
-	for _, of := range []struct {
+	for _, split := range []struct {
 		url  string
 		into *[]Triple
 	}{{files.Train, &facts.Train}, {files.Valid, &facts.Valid}, {files.Test, &facts.Test}} {
-		if of.url == "" {
+		if split.url == "" {
 			continue
 		}
 		var err error
-		if *of.into, err = ReadTriples(ctx, of.url); err != nil {
+		if *split.into, err = ReadTriples(ctx, split.url); err != nil {
 			return nil, err
 		}
 	}

@@ -91,12 +91,12 @@ func (w walk) skip() int {
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // value reads a value and checks that it fits the type; path names the value in errors.
-func (w walk) value(of reflect.Type, path string) error {
-	if reflect.PointerTo(of).Implements(unmarshaler) {
-		return w.method(of, path)
+func (w walk) value(goType reflect.Type, path string) error {
+	if reflect.PointerTo(goType).Implements(unmarshaler) {
+		return w.method(goType, path)
 	}
-	if of.Kind() == reflect.Pointer {
-		return w.value(of.Elem(), path)
+	if goType.Kind() == reflect.Pointer {
+		return w.value(goType.Elem(), path)
 	}
 	start := w.skip()
 	token, err := w.decoder.Token()
@@ -104,7 +104,7 @@ func (w walk) value(of reflect.Type, path string) error {
 		return err
 	}
 	// The token decides what was written, the type what is wanted.
-	got, want := kindOf(token), kindFor(of)
+	got, want := kindOf(token), kindFor(goType)
 	if number, ok := token.(json.Number); ok && want == wholeNumber {
 		if _, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
 			got = wholeNumber
@@ -118,10 +118,10 @@ func (w walk) value(of reflect.Type, path string) error {
 	// Members and elements are checked the same way.
 	switch token {
 	case json.Delim('{'):
-		err = w.object(of, path)
+		err = w.object(goType, path)
 	case json.Delim('['):
 		for w.decoder.More() && err == nil {
-			err = w.value(of.Elem(), path)
+			err = w.value(goType.Elem(), path)
 		}
 	default:
 		return nil
@@ -133,20 +133,20 @@ func (w walk) value(of reflect.Type, path string) error {
 }
 
 // method reads a value of a type with an UnmarshalJSON method, to locate its error.
-func (w walk) method(of reflect.Type, path string) error {
+func (w walk) method(goType reflect.Type, path string) error {
 	start := w.skip()
 	var text json.RawMessage
 	if err := w.decoder.Decode(&text); err != nil {
 		return err
 	}
-	if err := reflect.New(of).Interface().(json.Unmarshaler).UnmarshalJSON(text); err != nil {
+	if err := reflect.New(goType).Interface().(json.Unmarshaler).UnmarshalJSON(text); err != nil {
 		return mistake{start, prefix(path) + err.Error()}
 	}
 	return nil
 }
 
 // object checks the members of an object for a type; path is its place in the text, "" for the whole.
-func (w walk) object(of reflect.Type, path string) error {
+func (w walk) object(goType reflect.Type, path string) error {
 	seen := map[string]bool{}
 	for w.decoder.More() {
 		start := w.skip()
@@ -160,12 +160,12 @@ func (w walk) object(of reflect.Type, path string) error {
 		}
 		seen[key] = true
 		child := strings.TrimPrefix(path+"."+key, ".")
-		if of.Kind() == reflect.Map {
-			err = w.value(of.Elem(), child)
-		} else if field, known := fields(of)[key]; known {
+		if goType.Kind() == reflect.Map {
+			err = w.value(goType.Elem(), child)
+		} else if field, known := fields(goType)[key]; known {
 			err = w.value(field, child)
 		} else {
-			return mistake{start, unknown(key, of)}
+			return mistake{start, unknown(key, goType)}
 		}
 		if err != nil {
 			return err
@@ -175,9 +175,9 @@ func (w walk) object(of reflect.Type, path string) error {
 }
 
 // fields returns the types of the fields of a struct and its embedded structs by their JSON keys.
-func fields(of reflect.Type) map[string]reflect.Type {
+func fields(goType reflect.Type) map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
-	for field := range of.Fields() {
+	for field := range goType.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous && name == "":
@@ -189,8 +189,8 @@ func fields(of reflect.Type) map[string]reflect.Type {
 	return byName
 }
 
-func unknown(key string, of reflect.Type) string {
-	known := slices.Sorted(maps.Keys(fields(of)))
+func unknown(key string, goType reflect.Type) string {
+	known := slices.Sorted(maps.Keys(fields(goType)))
 	return fmt.Sprintf("unknown key %q; the closest are %s", key, strings.Join(names.Closest(key, known, 3), ", "))
 }
 
@@ -222,8 +222,8 @@ func kindOf(token json.Token) string {
 }
 
 // kindFor names the kind of value that a type is read from, for messages.
-func kindFor(of reflect.Type) string {
-	switch of.Kind() {
+func kindFor(goType reflect.Type) string {
+	switch goType.Kind() {
 	case reflect.Struct, reflect.Map:
 		return "an object"
 	case reflect.Slice:
@@ -237,5 +237,5 @@ func kindFor(of reflect.Type) string {
 	case reflect.Float64:
 		return "a number"
 	}
-	panic(fmt.Sprintf("strict: %s is not supported", of))
+	panic(fmt.Sprintf("strict: %s is not supported", goType))
 }

@@ -79,8 +79,8 @@ func (p *Pool) Rank(ctx context.Context, queries []Request, list ranking.Selecti
 	return out, nil
 }
 
-// use waits for its turn and calls do with a thread of its own.
-func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
+// use waits for its turn and calls work with a thread of its own.
+func (p *Pool) use(ctx context.Context, work func(*thread) error) error {
 	lent, back := make(chan *thread), make(chan struct{})
 	defer close(back)
 	c := p.queue.lend(func(abandoned context.Context, t *thread) {
@@ -93,7 +93,7 @@ func (p *Pool) use(ctx context.Context, do func(*thread) error) error {
 	defer p.queue.leave(c)
 	select {
 	case t := <-lent:
-		return do(t)
+		return work(t)
 	case r := <-c.answers: // no thread could be made
 		return r.err
 	case <-ctx.Done():
@@ -168,7 +168,7 @@ func (t *thread) answer(ctx context.Context, c *chunk) (computed int) {
 
 // score scores queries of a lot together, answers them, and returns how many were computed. If that fails, each is scored alone, so that errors belong
 // to their queries.
-func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed int) {
+func (t *thread) score(ctx context.Context, from lot, queries []*shared) (computed int) {
 	if len(queries) == 0 {
 		return 0
 	}
@@ -176,12 +176,12 @@ func (t *thread) score(ctx context.Context, of lot, queries []*shared) (computed
 	for _, q := range queries {
 		t.relations = append(t.relations, q.relation)
 	}
-	err := t.worker.ScoresWithout(ctx, of.query, of.part, t.relations, t.scores[:len(queries)])
+	err := t.worker.ScoresWithout(ctx, from.query, from.part, t.relations, t.scores[:len(queries)])
 	// A call that is canceled is not tried again.
 	switch {
 	case err != nil && len(queries) > 1 && ctx.Err() == nil:
 		for _, q := range queries {
-			computed += t.score(ctx, of, []*shared{q})
+			computed += t.score(ctx, from, []*shared{q})
 		}
 		return computed
 	case err != nil:

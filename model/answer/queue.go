@@ -111,9 +111,9 @@ func (q *queue) ask(queries []Request, list ranking.Selection) *call {
 }
 
 // lend queues a call for a thread. The call must leave.
-func (q *queue) lend(do func(ctx context.Context, t *thread)) *call {
+func (q *queue) lend(work func(ctx context.Context, t *thread)) *call {
 	c := &call{answers: make(chan reply, 1)}
-	c.chunks = []*chunk{{lend: do, queries: []shared{{askers: []asker{{call: c}}}}, calls: 1}}
+	c.chunks = []*chunk{{lend: work, queries: []shared{{askers: []asker{{call: c}}}}, calls: 1}}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.enter(c)
@@ -135,31 +135,31 @@ func (q *queue) order(queries []Request) []int {
 
 // lot returns the lot of a query.
 func (q *queue) lot(r Request) lot {
-	of := lot{group: q.group(r.Relation), query: graph.Query{Source: r.Source, Answer: graph.None, Removal: r.Removal}, part: r.Part}
+	found := lot{group: q.group(r.Relation), query: graph.Query{Source: r.Source, Answer: graph.None, Removal: r.Removal}, part: r.Part}
 	if r.Removal != graph.RemoveNothing {
-		of.query.Answer = r.Answer
+		found.query.Answer = r.Answer
 	}
 	if r.Removal == graph.RemoveFact {
-		of.query.Relation = r.Relation
+		found.query.Relation = r.Relation
 	}
-	return of
+	return found
 }
 
 // join puts a query into a chunk of its lot: where an equal one waits, or there is space, or else into a new one.
 func (q *queue) join(a asker) {
 	query := a.call.queries[a.at]
-	of := q.lot(query)
+	wanted := q.lot(query)
 	var into *chunk
 	position := -1
-	for _, into = range q.open[of] {
+	for _, into = range q.open[wanted] {
 		position = slices.IndexFunc(into.queries, func(s shared) bool { return s.relation == query.Relation })
 		if position >= 0 {
 			break
 		}
 	}
 	if into == nil || position < 0 && len(into.queries) == q.most {
-		into = &chunk{lot: of}
-		q.open[of] = append(q.open[of], into)
+		into = &chunk{lot: wanted}
+		q.open[wanted] = append(q.open[wanted], into)
 	}
 	if position < 0 {
 		position = len(into.queries)
@@ -190,13 +190,13 @@ func (q *queue) leave(c *call) {
 	c.left.Store(true)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, of := range c.chunks {
-		if of.calls--; of.calls > 0 {
+	for _, joined := range c.chunks {
+		if joined.calls--; joined.calls > 0 {
 			continue
 		}
-		q.close(of)
-		if of.cancel != nil {
-			of.cancel(errAbandoned)
+		q.close(joined)
+		if joined.cancel != nil {
+			joined.cancel(errAbandoned)
 		}
 	}
 }

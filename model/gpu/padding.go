@@ -100,13 +100,13 @@ func (p padding) cut(values []float32, tensors []parameters.Tensor[float32]) {
 	p.each(tensors, func(value *float32, place int) { *value = values[place] })
 }
 
-// each calls do for each value of tensors with its place.
-func (p padding) each(tensors []parameters.Tensor[float32], do func(value *float32, place int)) {
+// each calls visit for each value of tensors with its place.
+func (p padding) each(tensors []parameters.Tensor[float32], visit func(value *float32, place int)) {
 	for i, t := range tensors {
 		columns := p.places[i].columns
 		for row, at := range p.places[i].rows {
 			for j, column := range columns {
-				do(&t.Data[row*len(columns)+j], at+column)
+				visit(&t.Data[row*len(columns)+j], at+column)
 			}
 		}
 	}

@@ -48,11 +48,11 @@ func Named(err error, entities, relations []string) error {
 	if !ok || max(int(e.Source), int(e.Answer)) >= len(entities) || int(e.Relation) >= 2*len(relations) {
 		return err
 	}
-	with := e.text(func(id int32) string { return strconv.Quote(entities[id]) }, func(id int32) string {
+	texts := e.text(func(id int32) string { return strconv.Quote(entities[id]) }, func(id int32) string {
 		if base := int32(len(relations)); id >= base {
 			return strconv.Quote("~" + relations[id-base])
 		}
 		return strconv.Quote(relations[id])
 	})
-	return &named{err, strings.Replace(err.Error(), e.Error(), with, 1)}
+	return &named{err, strings.Replace(err.Error(), e.Error(), texts, 1)}
 }

@@ -89,14 +89,14 @@ func (f Frontier) Choices() []string {
 
 // Expect returns the quality to expect of a choice after a number of queries on a graph: a share of the best MRR of the graphs that it is like. It
 // is 0 if the choice was never measured.
-func (f Frontier) Expect(of Traits, choice string, queries int64) float64 {
+func (f Frontier) Expect(graph Traits, choice string, queries int64) float64 {
 	sum, weights := 0., 0.
 	for _, s := range f {
 		curve := s.Curves[choice]
 		if len(curve) == 0 {
 			continue
 		}
-		weight := math.Exp(-2*of.distance(s.Traits)) + 1e-6
+		weight := math.Exp(-2*graph.distance(s.Traits)) + 1e-6
 		sum, weights = sum+weight*mrrAt(curve, float64(queries))/s.best(), weights+weight
 	}
 	if weights == 0 {
@@ -106,10 +106,10 @@ func (f Frontier) Expect(of Traits, choice string, queries int64) float64 {
 }
 
 // Nearest returns the graphs that one is most like, at most n.
-func (f Frontier) Nearest(of Traits, n int) []string {
+func (f Frontier) Nearest(graph Traits, n int) []string {
 	sorted := slices.Clone(f)
 	slices.SortStableFunc(sorted, func(a, b Studied) int {
-		if of.distance(a.Traits) < of.distance(b.Traits) {
+		if graph.distance(a.Traits) < graph.distance(b.Traits) {
 			return -1
 		}
 		return 1

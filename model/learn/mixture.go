@@ -80,25 +80,25 @@ const (
 // newMixed returns the steps of a mixture. A graph's share of them is the length of its interval in [0, 1]; made graphs have the last one.
 func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
 	d := m.Description
-	of := &mixed{description: d, configuration: c, seed: seed}
+	mix := &mixed{description: d, configuration: c, seed: seed}
 	sum, real := 0., 1.
 	if d.Made != nil {
 		real -= d.Made.Share
 	}
 	for i, l := range m.Materials {
-		of.walks = append(of.walks, newWalk(&material{Material: l, name: d.Graphs[i].Name}, parallel.Seed(seed, purposeWalk, uint64(i))))
+		mix.walks = append(mix.walks, newWalk(&material{Material: l, name: d.Graphs[i].Name}, parallel.Seed(seed, purposeWalk, uint64(i))))
 		sum += weight(d, i)
 	}
 	bound := 0.
 	for i := range m.Materials {
 		bound += real * weight(d, i) / sum
-		of.bounds = append(of.bounds, bound)
+		mix.bounds = append(mix.bounds, bound)
 	}
 	if d.Made != nil {
-		of.walks, of.bounds = append(of.walks, nil), append(of.bounds, 1)
+		mix.walks, mix.bounds = append(mix.walks, nil), append(mix.bounds, 1)
 	}
-	of.taken = make([]int64, len(of.walks))
-	return of
+	mix.taken = make([]int64, len(mix.walks))
+	return mix
 }
 
 // weight returns the weight of a graph, to which its probability is proportional.

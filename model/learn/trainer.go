@@ -151,9 +151,9 @@ func (l *learner) announceStep(index int) {
 	l.material.trainer.Announce(func() ([]optimizer.Example, uint64) {
 		u := &l.upcoming
 		u.epoch = 0
-		of, err := l.course.at(index)
+		next, err := l.course.at(index)
 		if err == nil {
-			u.examples, err = l.withNegatives(of, u.examples)
+			u.examples, err = l.withNegatives(next, u.examples)
 		}
 		if err != nil {
 			return nil, 0

@@ -71,8 +71,8 @@ func (f *answersFn) ProcessElement(ctx context.Context, shard Shard, emit func(A
 func (f *answersFn) took(asked *answered) Answered {
 	a := Answered{Shards: 1, Queries: int64(len(asked.queries)), Backward: int64(asked.backward)}
 	a.Most = a.Queries * int64(f.Params.asking().Candidates())
-	for _, of := range asked.answers {
-		a.Unlisted += int64(of.Unlisted)
+	for _, answers := range asked.answers {
+		a.Unlisted += int64(answers.Unlisted)
 	}
 	return a
 }

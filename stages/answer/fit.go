@@ -51,8 +51,8 @@ func Fit(s beam.Scope, p FitParams) beam.PCollection {
 	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, beam.ParDo(s, &observeFn{Params: p}, shards)))
 }
 
-// use calls do with the model of this process and its sampling, which the process draws once.
-func (p FitParams) use(ctx context.Context, do func(*answer.Model, *answer.Sampling) error) error {
+// use calls work with the model of this process and its sampling, which the process draws once.
+func (p FitParams) use(ctx context.Context, work func(*answer.Model, *answer.Sampling) error) error {
 	return p.Model.Use(ctx, func(m *answer.Model) error {
 		if m.ProbabilitiesFile() != p.File {
 			return &manifest.Replaced{Folder: p.Model.Graph}
@@ -61,7 +61,7 @@ func (p FitParams) use(ctx context.Context, do func(*answer.Model, *answer.Sampl
 		if err != nil {
 			return err
 		}
-		return do(m, s)
+		return work(m, s)
 	})
 }
 

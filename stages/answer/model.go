@@ -97,13 +97,13 @@ func Rank(ctx context.Context, p Params, queries []answer.Request) (scored *answ
 	return scored, nil
 }
 
-// Use calls do with the model of this process. Errors of do get names instead of ids.
-func (p Params) Use(ctx context.Context, do func(*answer.Model) error) error {
+// Use calls work with the model of this process. Errors of work get names instead of ids.
+func (p Params) Use(ctx context.Context, work func(*answer.Model) error) error {
 	m, err := p.model(ctx)
 	if err != nil {
 		return err
 	}
-	if err = do(m); errors.Is(err, device.ErrLost) {
+	if err = work(m); errors.Is(err, device.ErrLost) {
 		worker.Forget("model") // a runner that repeats the shard does not get the same one
 	}
 	if err != nil {

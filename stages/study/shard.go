@@ -39,10 +39,10 @@ func SourcesPerShard(entities int, edges int64) int {
 
 // Shards splits sources, in increasing order, into shards of size sources; the last may have fewer.
 func Shards(sources []int32, size int) []Shard {
-	of := (len(sources) + size - 1) / size
-	shards := make([]Shard, of)
+	count := (len(sources) + size - 1) / size
+	shards := make([]Shard, count)
 	for i := range shards {
-		shards[i] = Shard{Number: i, Of: of, Sources: sources[i*size : min((i+1)*size, len(sources))]}
+		shards[i] = Shard{Number: i, Of: count, Sources: sources[i*size : min((i+1)*size, len(sources))]}
 	}
 	return shards
 }

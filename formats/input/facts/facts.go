@@ -65,8 +65,8 @@ func ending(name string) string {
 
 // MayBe reports whether the name of a file leaves it open that it has a format.
 func MayBe(name string, format Format) bool {
-	of, known := endings[ending(name)]
-	return !known || of == "" || of == format
+	implied, known := endings[ending(name)]
+	return !known || implied == "" || implied == format
 }
 
 // Detect returns the format of a file by the ending of its name, or by its first line where the ending leaves it

@@ -281,29 +281,29 @@ func (f *File) loadStorage(tensors []*Tensor) error {
 		return slices.Compare([]int64{a.stored.offset, a.stored.count}, []int64{b.stored.offset, b.stored.count})
 	})
 	// All tensors must describe the storage alike and take different numbers of it.
-	of, end := tensors[0].stored.storage, int64(0)
+	first, end := tensors[0].stored.storage, int64(0)
 	for i, t := range tensors {
 		s := t.stored
 		switch {
-		case s.storage.kind.name != of.kind.name || s.storage.count != of.count:
-			return fmt.Errorf("tensors %.80q and %.80q describe storage %s in different ways", tensors[i-1].Name, t.Name, of.key)
-		case of.kind.float == nil:
+		case s.storage.kind.name != first.kind.name || s.storage.count != first.count:
+			return fmt.Errorf("tensors %.80q and %.80q describe storage %s in different ways", tensors[i-1].Name, t.Name, first.key)
+		case first.kind.float == nil:
 			return fmt.Errorf("tensor %.80q is of type %s, want floating-point numbers", t.Name, t.Type)
 		case s.offset < end:
-			return fmt.Errorf("tensors %.80q and %.80q share numbers of storage %s: save clones of them", tensors[i-1].Name, t.Name, of.key)
+			return fmt.Errorf("tensors %.80q and %.80q share numbers of storage %s: save clones of them", tensors[i-1].Name, t.Name, first.key)
 		}
 		end = max(end, s.offset+s.count)
 	}
 	// The storage is read once and converted to float32.
-	data, err := f.storage(of)
+	data, err := f.storage(first)
 	if err != nil {
 		return err
 	}
 	for _, t := range tensors {
 		t.Data = make([]float32, t.stored.count)
-		from := data[t.stored.offset*of.kind.width:]
+		from := data[t.stored.offset*first.kind.width:]
 		for i := range t.Data {
-			v := of.kind.float(from[int64(i)*of.kind.width:])
+			v := first.kind.float(from[int64(i)*first.kind.width:])
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				return fmt.Errorf("tensor %.80q has a number that is not finite (%v, the %s)", t.Name, v, ordinal(i+1))
 			}

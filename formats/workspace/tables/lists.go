@@ -19,9 +19,9 @@ func WriteLists(ctx context.Context, url string, l Lists) error {
 		return err
 	}
 	defer w.Abort()
-	for _, of := range []Type{{Name: candidateType, Entities: l.Candidates}, {Name: sourceType, Entities: l.Sources}} {
-		for _, entity := range of.Entities {
-			if err := w.Write(entity, of.Name); err != nil {
+	for _, list := range []Type{{Name: candidateType, Entities: l.Candidates}, {Name: sourceType, Entities: l.Sources}} {
+		for _, entity := range list.Entities {
+			if err := w.Write(entity, list.Name); err != nil {
 				return err
 			}
 		}

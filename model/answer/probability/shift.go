@@ -32,15 +32,15 @@ func difference(labeled []Labeled, score func(*Observation) float64) float64 {
 	seen, held := map[int32]*moments{}, map[int32]*moments{}
 	var relations []int32 // in the order of the facts: sums do not depend on a map's
 	for i := range labeled {
-		o, of := &labeled[i].Observation, seen
+		o, sums := &labeled[i].Observation, seen
 		if seen[o.Relation] == nil {
 			seen[o.Relation], held[o.Relation] = &moments{}, &moments{}
 			relations = append(relations, o.Relation)
 		}
 		if labeled[i].HeldOut {
-			of = held
+			sums = held
 		}
-		of[o.Relation].add(score(o))
+		sums[o.Relation].add(score(o))
 	}
 	var weight, sum, deviation, freedom, squares float64
 	for _, r := range relations {

@@ -117,12 +117,12 @@ func (p *Parts) read(r *parts.Reader, query int) (q answer.Request, err error) {
 		return q, err
 	}
 	q = answer.Request{Query: graph.Query{Source: part.Entities[part.Source], Relation: -1, Answer: graph.None}, Part: &part.Subgraph}
-	for _, of := range part.Queries {
-		if of.Number == p.firsts[query] {
-			q.Relation, q.Known = of.Relation, of.Known
+	for _, numbered := range part.Queries {
+		if numbered.Number == p.firsts[query] {
+			q.Relation, q.Known = numbered.Relation, numbered.Known
 		}
-		if of.Relation == q.Relation && of.Number < p.end(query) && p.takes(of.Number) {
-			q.Rows, q.Answers = append(q.Rows, of.Number), append(q.Answers, of.Answer)
+		if numbered.Relation == q.Relation && numbered.Number < p.end(query) && p.takes(numbered.Number) {
+			q.Rows, q.Answers = append(q.Rows, numbered.Number), append(q.Answers, numbered.Answer)
 		}
 	}
 	return q, nil

@@ -87,10 +87,10 @@ func (s *linear) Prepare(queries []int32) {
 }
 
 // each runs tasks on workers with buffers of their own.
-func (s *linear) each(tasks int, do func(worker *linearWorker, task int)) {
+func (s *linear) each(tasks int, work func(worker *linearWorker, task int)) {
 	workers := min(runtime.GOMAXPROCS(0), tasks)
 	s.workers = parallel.Extend(s.workers, workers)
-	parallel.Workers(workers, tasks, func(worker, task int) { do(&s.workers[worker], task) })
+	parallel.Workers(workers, tasks, func(worker, task int) { work(&s.workers[worker], task) })
 }
 
 // prepare computes outputs lo to hi of a layer's map for all distinct query relations.

@@ -116,12 +116,12 @@ func (s *propagated) byBase(queries []int32) (bases []int32, positions map[int32
 }
 
 // each runs tasks on workers with buffers of their own.
-func (s *propagated) each(tasks int, do func(w *relationWorker, task int)) {
+func (s *propagated) each(tasks int, work func(w *relationWorker, task int)) {
 	workers := min(runtime.GOMAXPROCS(0), tasks)
 	for len(s.workers) < workers {
 		s.workers = append(s.workers, newRelationWorker(s))
 	}
-	parallel.Workers(workers, tasks, func(worker, task int) { do(s.workers[worker], task) })
+	parallel.Workers(workers, tasks, func(worker, task int) { work(s.workers[worker], task) })
 }
 
 // keep adds the states of a base relation.
@@ -187,8 +187,8 @@ func (s *propagated) Backward(queries []int32, batch []Gradient, into *parameter
 	for i, tensor := range s.gradients[0].Tensors {
 		sum := into.Data(tensor.Name)
 		clear(sum)
-		for _, of := range s.gradients[:len(bases)] { // in the order of the queries
-			s.kernel.Add(sum, of.Tensors[i].Data)
+		for _, gradient := range s.gradients[:len(bases)] { // in the order of the queries
+			s.kernel.Add(sum, gradient.Tensors[i].Data)
 		}
 	}
 }

@@ -50,8 +50,8 @@ func (s *stack) forward(t int, weights *layer, table []float32) {
 	s.each(t, weights, table, func(u update) { s.buffers.run(s.kernel, u) })
 }
 
-// each calls do for the rows before the source, the source, and the rows after it.
-func (s *stack) each(t int, weights *layer, table []float32, do func(u update)) {
+// each calls work for the rows before the source, the source, and the rows after it.
+func (s *stack) each(t int, weights *layer, table []float32, work func(u update)) {
 	u := update{layer: weights, receivers: receivers(s.dim, s.senders, s.states[t-1], table), output: s.states[t]}
 	u.receivers.Previous = s.states[t-1]
 	for i, part := range [][]int32{s.rows[:s.source], s.rows[s.source : s.source+1], s.rows[s.source+1:]} {
@@ -59,7 +59,7 @@ func (s *stack) each(t int, weights *layer, table []float32, do func(u update)) 
 		if i == 1 {
 			u.receivers.Initial = s.initial
 		}
-		do(u)
+		work(u)
 	}
 }
 

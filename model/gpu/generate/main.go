@@ -66,10 +66,10 @@ func fields(source string) (string, error) {
 		if parts == nil {
 			return "", fmt.Errorf("the line %q of struct Batch is not understood", line)
 		}
-		of, ok := scalars[parts[1]]
+		goType, ok := scalars[parts[1]]
 		pointers := strings.HasPrefix(parts[2], "*")
 		if pointers {
-			of, ok = "device.Pointer", true
+			goType, ok = "device.Pointer", true
 		}
 		names := strings.Split(parts[2], ", ")
 		for i, name := range names {
@@ -79,7 +79,7 @@ func fields(source string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("the line %q of struct Batch has a type without a counterpart in Go, or pointers beside numbers", line)
 		}
-		fmt.Fprintln(&out, strings.Join(names, ", "), of, parts[3])
+		fmt.Fprintln(&out, strings.Join(names, ", "), goType, parts[3])
 	}
 	return out.String(), nil
 }

@@ -35,11 +35,11 @@ func (t *types) read(ctx context.Context, entities int) (index, []tables.Type, e
 		return index{}, nil, err
 	}
 	names := index{kind: "type", names: make([]string, len(table))}
-	for i, of := range table {
-		if last := of.Entities[len(of.Entities)-1]; int(last) >= entities {
-			return index{}, nil, errors.New(t.url + ": type " + of.Name + " has an entity that is not in the graph")
+	for i, typed := range table {
+		if last := typed.Entities[len(typed.Entities)-1]; int(last) >= entities {
+			return index{}, nil, errors.New(t.url + ": type " + typed.Name + " has an entity that is not in the graph")
 		}
-		names.names[i] = of.Name
+		names.names[i] = typed.Name
 	}
 	t.names, t.table, t.loaded = names, table, true
 	return names, table, nil
@@ -75,9 +75,9 @@ func (v *View) OfType(ctx context.Context, name string) ([]int32, error) {
 // TypesOf returns the names of the types of an entity in their order, none if the dataset gives it none.
 func (v *View) TypesOf(ctx context.Context, entity int32) (names []string, err error) {
 	_, table, err := v.types.read(ctx, len(v.Entities))
-	for _, of := range table {
-		if _, found := slices.BinarySearch(of.Entities, entity); found {
-			names = append(names, of.Name)
+	for _, typed := range table {
+		if _, found := slices.BinarySearch(typed.Entities, entity); found {
+			names = append(names, typed.Name)
 		}
 	}
 	return names, err

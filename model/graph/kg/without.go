@@ -85,9 +85,9 @@ func (v *View) without(ctx context.Context, ids renumbering, relations int) (*Vi
 	out.leftOut += sources(known) - sources(out.answers.known)
 	b.LeaveOut(out.leftOut)
 	for entity := range int32(v.Graph.Entities) {
-		senders, with := v.Graph.In(entity)
+		senders, edgeRelations := v.Graph.In(entity)
 		for i, sender := range senders {
-			relation := ids[with[i]]
+			relation := ids[edgeRelations[i]]
 			if relation < 0 {
 				continue
 			}
@@ -104,10 +104,10 @@ func (v *View) without(ctx context.Context, ids renumbering, relations int) (*Vi
 func sources(known tables.Answers) int { return len(slices.Compact(slices.Clone(known.Sources))) }
 
 // without returns the known answers over renumbered relations, of another view.
-func (a *answers) without(ids renumbering, of *View) *answers {
+func (a *answers) without(ids renumbering, view *View) *answers {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &answers{version: a.version, url: a.url, of: of, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
+	return &answers{version: a.version, url: a.url, of: view, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
 }
 
 // renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for relations that are left out. nil changes no id.

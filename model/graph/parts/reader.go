@@ -102,8 +102,8 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	// Files are opened when a query of theirs is read.
 	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
 	listed := map[string]bool{}
-	for _, of := range m.Files {
-		listed[of.Name] = true
+	for _, listedFile := range m.Files {
+		listed[listedFile.Name] = true
 	}
 	for i := range f.files {
 		if name := File(i, f.files); !listed[name] {
@@ -152,9 +152,9 @@ func (f *Folder) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
-	for _, of := range f.open {
-		if of.PartsReader != nil {
-			errs = append(errs, of.Close())
+	for _, opened := range f.open {
+		if opened.PartsReader != nil {
+			errs = append(errs, opened.Close())
 		}
 	}
 	clear(f.open)
@@ -163,40 +163,40 @@ func (f *Folder) Close() error {
 
 // batch reads a batch of a file: the batch that may have a query, unless it is the given one of the same file.
 func (f *Folder) batch(i int, number int64, held int) (batch int, rows []tables.Part, err error) {
-	of, err := f.take(i)
+	opened, err := f.take(i)
 	if err != nil {
 		return 0, nil, err
 	}
-	defer f.giveBack(of)
-	if batch = of.Find(number); batch == held {
+	defer f.giveBack(opened)
+	if batch = opened.Find(number); batch == held {
 		return batch, nil, nil
 	}
-	rows, err = of.Batch(batch)
+	rows, err = opened.Batch(batch)
 	return batch, rows, err
 }
 
 // take returns a file, which it opens if it is not open. It stays open until giveBack.
 func (f *Folder) take(i int) (*file, error) {
 	f.mu.Lock()
-	of := f.open[i]
-	if of == nil {
+	opened := f.open[i]
+	if opened == nil {
 		f.closeOldest()
-		of = &file{}
-		f.open[i] = of
+		opened = &file{}
+		f.open[i] = opened
 	}
 	f.clock++
-	of.readers, of.used = of.readers+1, f.clock
+	opened.readers, opened.used = opened.readers+1, f.clock
 	f.mu.Unlock()
-	of.once.Do(func() { of.PartsReader, of.err = f.openFile(i) }) // while others are opened
-	if of.err != nil {
+	opened.once.Do(func() { opened.PartsReader, opened.err = f.openFile(i) }) // while others are opened
+	if opened.err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.open[i] == of {
+		if f.open[i] == opened {
 			delete(f.open, i)
 		}
-		return nil, of.err
+		return nil, opened.err
 	}
-	return of, nil
+	return opened, nil
 }
 
 // openFile opens file i, which must begin with the query that the header says.
@@ -213,10 +213,10 @@ func (f *Folder) openFile(i int) (*tables.PartsReader, error) {
 	return parts, nil
 }
 
-func (f *Folder) giveBack(of *file) {
+func (f *Folder) giveBack(opened *file) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	of.readers--
+	opened.readers--
 }
 
 // closeOldest closes the file that was used longest ago, if very many are open.
@@ -225,8 +225,8 @@ func (f *Folder) closeOldest() {
 		return
 	}
 	oldest := -1
-	for i, of := range f.open {
-		if of.readers == 0 && (oldest < 0 || of.used < f.open[oldest].used) {
+	for i, opened := range f.open {
+		if opened.readers == 0 && (oldest < 0 || opened.used < f.open[oldest].used) {
 			oldest = i
 		}
 	}

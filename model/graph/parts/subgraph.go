@@ -30,11 +30,11 @@ func (s *Subgraph) Local(entity int32) int32 {
 	return int32(i)
 }
 
-// Of returns the part as a graph that shares its arrays. of is the whole graph.
-func (s *Subgraph) Of(of *graph.Graph) *graph.Graph {
+// Of returns the part as a graph that shares its arrays. whole is the graph it is of.
+func (s *Subgraph) Of(whole *graph.Graph) *graph.Graph {
 	return &graph.Graph{
-		Entities: len(s.Entities), BaseRelations: of.BaseRelations, Offsets: s.Offsets, Senders: s.Senders, Relations: s.Relations,
-		Degrees: s.Degrees, MeanLogDegree: of.MeanLogDegree,
+		Entities: len(s.Entities), BaseRelations: whole.BaseRelations, Offsets: s.Offsets, Senders: s.Senders, Relations: s.Relations,
+		Degrees: s.Degrees, MeanLogDegree: whole.MeanLogDegree,
 	}
 }
 

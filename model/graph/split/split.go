@@ -154,11 +154,11 @@ func (d *divider) compare(ctx context.Context, s *counts.Division) error {
 		names := []string{d.names[p.a], d.names[p.b]}
 		slices.Sort(names)
 		s.Pairs = append(s.Pairs, counts.Pair{Relation: names[0], Other: names[1], Inverse: p.inverse, Share: p.share})
-		of := same
+		paired := same
 		if p.inverse {
-			of = inverse
+			paired = inverse
 		}
-		of[p.a], of[p.b] = true, true
+		paired[p.a], paired[p.b] = true, true
 	}
 	slices.SortFunc(s.Pairs, func(a, b counts.Pair) int {
 		return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Other, b.Other))

@@ -31,8 +31,8 @@ func (m *maker) drawBase(relations int, facts float64) {
 }
 
 // popular draws an entity of a type: the first are drawn more often, the more the larger the skew.
-func (m *maker) popular(of []int32, skew float64) int32 {
-	return of[min(int(math.Pow(m.rng.Float64(), skew)*float64(len(of))), len(of)-1)]
+func (m *maker) popular(entities []int32, skew float64) int32 {
+	return entities[min(int(math.Pow(m.rng.Float64(), skew)*float64(len(entities))), len(entities)-1)]
 }
 
 // scattered relates popular heads to popular tails.

@@ -113,11 +113,11 @@ func (m *maker) drawTypes() {
 			to = from + 1 + m.rng.IntN(max(1, 2*(m.Entities-from-left)/(left+1)-1))
 			to = min(to, m.Entities-left)
 		}
-		of := make([]int32, 0, to-from)
+		members := make([]int32, 0, to-from)
 		for _, o := range order[from:to] {
-			of = append(of, int32(o))
+			members = append(members, int32(o))
 		}
-		m.types = append(m.types, of)
+		m.types = append(m.types, members)
 		from = to
 	}
 	m.heads, m.tails = make([]int, 2*m.Relations), make([]int, 2*m.Relations)

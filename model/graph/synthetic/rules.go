@@ -21,9 +21,9 @@ func (m *maker) productive(before int32) (body []int32) {
 	most := -1
 	for range bodies {
 		drawn, count := m.drawBody(before), 0
-		of := m.types[m.heads[drawn[0]]]
+		heads := m.types[m.heads[drawn[0]]]
 		for range starts {
-			count += min(2, len(m.ends(of[m.rng.IntN(len(of))], drawn)))
+			count += min(2, len(m.ends(heads[m.rng.IntN(len(heads))], drawn)))
 		}
 		if count > most {
 			body, most = drawn, count
@@ -98,8 +98,8 @@ func (m *maker) ends(from int32, body []int32) []int32 {
 // addNoise adds facts of a relation between entities of its types that no rule gives.
 func (m *maker) addNoise(relation int32) {
 	count := 0
-	for _, of := range m.out[relation] {
-		count += len(of)
+	for _, tailsOf := range m.out[relation] {
+		count += len(tailsOf)
 	}
 	heads, tails := m.types[m.heads[relation]], m.types[m.tails[relation]]
 	for range int(float64(count) * .15 * m.rng.Float64()) {

@@ -184,11 +184,11 @@ func (a *Adam) Coefficients(step int64) kernel.AdamStep {
 	}
 }
 
-// each calls do for every chunk, in parallel if there are many. Chunks do not overlap,
+// each calls visit for every chunk, in parallel if there are many. Chunks do not overlap,
 // so the result does not depend on the number of threads.
-func (a *Adam) each(do func(chunk)) {
+func (a *Adam) each(visit func(chunk)) {
 	workers := min(runtime.GOMAXPROCS(0), len(a.chunks)/4)
-	parallel.Workers(workers, len(a.chunks), func(_, i int) { do(a.chunks[i]) })
+	parallel.Workers(workers, len(a.chunks), func(_, i int) { visit(a.chunks[i]) })
 }
 
 // pairs returns each tensor of a set with its gradient, for Step. Both share the sets' memory.

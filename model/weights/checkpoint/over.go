@@ -49,9 +49,9 @@ func (r Record) Over(weights []safetensors.Tensor, relations []string) (set *par
 		return nil, nil, err
 	}
 	set = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
-	of := parameters.OfRelations(r.Configuration)
+	byRelation := parameters.OfRelations(r.Configuration)
 	for i, t := range set.Tensors {
-		if data := from.Tensors[i].Data; of[i] {
+		if data := from.Tensors[i].Data; byRelation[i] {
 			parameters.CopyRelations(t.Data, data, len(trained), rows)
 		} else {
 			copy(t.Data, data)

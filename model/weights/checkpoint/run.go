@@ -49,11 +49,11 @@ func Trained(ctx context.Context, workspace string) (bool, error) {
 	}
 	for _, url := range urls {
 		run, path, _ := strings.Cut(storage.Below(folder, url), "/")
-		name, of := strings.CutPrefix(path, FolderName+"/")
-		if record, ok := strings.CutSuffix(name, ".json"); of && ok && isName(record) {
+		name, below := strings.CutPrefix(path, FolderName+"/")
+		if record, ok := strings.CutSuffix(name, ".json"); below && ok && isName(record) {
 			return true, nil
 		}
-		if of && name == lock.FileName {
+		if below && name == lock.FileName {
 			held := new(lock.Held)
 			if err := lock.CheckFree(ctx, string(FolderOf(workspace, run))); errors.As(err, &held) {
 				return true, nil

@@ -127,10 +127,10 @@ func (c Configuration) Resumed(by Configuration) Configuration {
 }
 
 // WithModel returns c with the hyperparameters of the model, rather than of its training, of another configuration.
-func (c Configuration) WithModel(of Configuration) Configuration {
+func (c Configuration) WithModel(model Configuration) Configuration {
 	for _, f := range hyperparameters {
 		if f.Group == Model {
-			f.field(&c).Set(f.field(&of))
+			f.field(&c).Set(f.field(&model))
 		}
 	}
 	return c

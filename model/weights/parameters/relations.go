@@ -6,11 +6,11 @@ import "tagnet/model/weights/configuration"
 // by id, then their inverses: whether its size depends on the number of relations.
 func OfRelations(c configuration.Configuration) []bool {
 	few, more := Layout(c, 2), Layout(c, 4)
-	of := make([]bool, len(few))
+	byRelation := make([]bool, len(few))
 	for i := range few {
-		of[i] = few[i].Size() != more[i].Size()
+		byRelation[i] = few[i].Size() != more[i].Size()
 	}
-	return of
+	return byRelation
 }
 
 // MatchRelations finds the base relations of a graph among those that weights were trained with, by their names, which are

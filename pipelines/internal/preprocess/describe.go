@@ -125,12 +125,12 @@ func notes(s counts.Dataset, files map[string]string) []string {
 	// Held-out facts that the graph has make the metrics too good.
 	for _, split := range []string{"valid", "test"} {
 		if n := s.Known[split]; n > 0 {
-			of := "training"
+			graph := "training"
 			if split == "test" && s.InferenceGraph != nil || split == "valid" && s.ValidOnInference {
-				of = "inference"
+				graph = "inference"
 			}
 			add("warning: %s of %s facts of %s (%s) also stand in the %s graph, where a model can look them up",
-				progress.Count(n), progress.Count(s.Queries[split]/2), split, percent(s.KnownShare[split]), of)
+				progress.Count(n), progress.Count(s.Queries[split]/2), split, percent(s.KnownShare[split]), graph)
 		}
 	}
 	return list

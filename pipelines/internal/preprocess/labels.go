@@ -15,7 +15,7 @@ import (
 // label gives the files of one graph the names that stand for their ids: from --entity_names and
 // --relation_names, OpenKE's tables, or .dict files whose ids the facts have. The other files of the folder are
 // not read.
-func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) error {
+func (f *flags) label(ctx context.Context, d *dataset, files []text, source folder) error {
 	var used []string
 	for _, kind := range []struct {
 		flag, given, openKE, dict string
@@ -28,10 +28,10 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		url, read := kind.given, facts.ReadLabels
 		switch {
 		case url != "":
-		case of.openKE:
-			url, read = storage.Join(of.url, kind.openKE), facts.ReadNameIDs
-		case slices.Contains(of.others, kind.dict):
-			url = storage.Join(of.url, kind.dict)
+		case source.openKE:
+			url, read = storage.Join(source.url, kind.openKE), facts.ReadNameIDs
+		case slices.Contains(source.others, kind.dict):
+			url = storage.Join(source.url, kind.dict)
 		default:
 			continue
 		}
@@ -42,7 +42,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 			return err
 		}
 		// A .dict file of a dataset whose facts have names already is not used. The first file tells for all of the folder.
-		isDict := kind.given == "" && !of.openKE
+		isDict := kind.given == "" && !source.openKE
 		if isDict {
 			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")
 			if err != nil {
@@ -77,7 +77,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, of folder) 
 		used = append(used, t.url)
 	}
 	used = append(used, f.types, f.entityNames, f.relationNames)
-	d.unread = append(d.unread, of.unread(used...)...)
+	d.unread = append(d.unread, source.unread(used...)...)
 	return nil
 }
 

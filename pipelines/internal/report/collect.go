@@ -182,8 +182,8 @@ func (e *evidence) unreadable(section, what string, command workspace.Command, e
 // withoutTraining says that a run was not trained, and of which model its metrics are, if it has some.
 func (e *evidence) withoutTraining(ctx context.Context) string {
 	for _, name := range slices.Concat(kg.Splits, metrics.Protocols[1:]) {
-		if of, err := e.workspace.EvaluatedCheckpoint(ctx, e.workspace.Evaluation(name)); err == nil {
-			return fmt.Sprintf("The model is %s, which was not trained in this run", of.Model())
+		if evaluated, err := e.workspace.EvaluatedCheckpoint(ctx, e.workspace.Evaluation(name)); err == nil {
+			return fmt.Sprintf("The model is %s, which was not trained in this run", evaluated.Model())
 		}
 	}
 	return "There is no trained model"

@@ -73,11 +73,11 @@ func (e *evidence) tiles() []tile {
 		}
 	}
 	if g := e.graph; g != nil {
-		of, inference := "", g.InferenceGraph
+		prefix, inference := "", g.InferenceGraph
 		if inference != nil {
-			of = "training graph, "
+			prefix = "training graph, "
 		}
-		tiles = append(tiles, tile{count(g.Entities), "Entities", of + plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%s%.1f per entity", of, g.MeanDegree)})
+		tiles = append(tiles, tile{count(g.Entities), "Entities", prefix + plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%s%.1f per entity", prefix, g.MeanDegree)})
 		if inference != nil {
 			tiles = append(tiles, tile{count(inference.Entities), "Entities", "inference graph, which test asks about"},
 				tile{count(inference.Facts), "Facts", fmt.Sprintf("inference graph, %.1f per entity", inference.MeanDegree)})

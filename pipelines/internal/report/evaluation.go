@@ -73,15 +73,15 @@ func (e *evidence) readProtocols(ctx context.Context) {
 
 // checkBest returns the model of an evaluation. It returns an error if the model is not the best checkpoint.
 func (e *evidence) checkBest(ctx context.Context, name string, command workspace.Command) (workspace.Evaluated, error) {
-	of, err := e.workspace.EvaluatedCheckpoint(ctx, e.workspace.Evaluation(name))
-	if err != nil || e.checkpoint == nil || of.Weights == "" || of.Weights == e.checkpoint.Weights.SHA256 {
-		return of, err
+	evaluated, err := e.workspace.EvaluatedCheckpoint(ctx, e.workspace.Evaluation(name))
+	if err != nil || e.checkpoint == nil || evaluated.Weights == "" || evaluated.Weights == e.checkpoint.Weights.SHA256 {
+		return evaluated, err
 	}
-	model := of.Model()
+	model := evaluated.Model()
 	if model == e.best {
 		model += " of another training"
 	}
-	return of, &workspace.Unusable{
+	return evaluated, &workspace.Unusable{
 		Reason:  fmt.Errorf("%s is of %s, but the best checkpoint now is %s", e.workspace.Evaluation(name), model, e.best),
 		Command: command,
 	}
@@ -209,13 +209,13 @@ func (v evaluation) besideTable() table {
 		return t
 	}
 	popularity, rules := v.Baselines.Popularity, v.Baselines.Rules
-	add := func(name string, of metrics.Summary, popularity, rules metrics.Ranks) {
-		m, p, r := of.Pessimistic, popularity.Pessimistic, rules.Pessimistic
-		t.add(name, count(of.Queries), metric(m.MRR), metric(p.MRR), metric(r.MRR), metric(m.Hits10), metric(p.Hits10), metric(r.Hits10))
+	add := func(name string, model metrics.Summary, popularity, rules metrics.Ranks) {
+		m, p, r := model.Pessimistic, popularity.Pessimistic, rules.Pessimistic
+		t.add(name, count(model.Queries), metric(m.MRR), metric(p.MRR), metric(r.MRR), metric(m.Hits10), metric(p.Hits10), metric(r.Hits10))
 	}
 	for _, class := range []struct{ key, name string }{{"both", "both"}, {"head", "(h, r, ·)"}, {"tail", "(·, r, t)"}, {"neither", "neither"}} {
-		if of, ok := v.ByLinks[class.key]; ok {
-			add(class.name, of, popularity.ByLinks[class.key], rules.ByLinks[class.key])
+		if linked, ok := v.ByLinks[class.key]; ok {
+			add(class.name, linked, popularity.ByLinks[class.key], rules.ByLinks[class.key])
 		}
 	}
 	add("all queries", v.Summary, popularity.Ranks, rules.Ranks)

@@ -56,8 +56,8 @@ func (e *evidence) unreachedDiffer(v evaluation) bool { return v.of.Reach == 0 &
 
 // windowless reports whether each layer updates all entities: with the policy full, and with the weights of a file, which are scored with it.
 func (e *evidence) windowless() bool {
-	if of := e.given(); of != nil {
-		return of.Given.Model == ""
+	if evaluated := e.given(); evaluated != nil {
+		return evaluated.Given.Model == ""
 	}
 	for _, v := range slices.Concat(e.evaluations, e.protocols) {
 		if v.of.From != nil {

@@ -87,8 +87,8 @@ func printGaps(e *command.Environment, p page) {
 	printed := map[gap]bool{}
 	for _, s := range p.Sections {
 		for _, g := range s.Gaps {
-			if of := (gap{Problem: g.Problem, Command: g.Command}); !printed[of] {
-				printed[of] = true
+			if problem := (gap{Problem: g.Problem, Command: g.Command}); !printed[problem] {
+				printed[problem] = true
 				e.Say("not shown: %s", g.line())
 			}
 		}

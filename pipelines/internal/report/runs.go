@@ -83,8 +83,8 @@ func (e *evidence) composeRuns() section {
 	var better, worse []string
 	for i, r := range e.runs {
 		v := r.ofSplit(split)
-		of := slices.DeleteFunc([]string{cmp.Or(differing[i], r.flags()), r.rescored(v)}, func(text string) bool { return text == "" })
-		row := []string{r.workspace.Run(), cmp.Or(strings.Join(of, ", "), "–"), "–", "–", "–", "–", "–", "–", "–"}
+		notes := slices.DeleteFunc([]string{cmp.Or(differing[i], r.flags()), r.rescored(v)}, func(text string) bool { return text == "" })
+		row := []string{r.workspace.Run(), cmp.Or(strings.Join(notes, ", "), "–"), "–", "–", "–", "–", "–", "–", "–"}
 		if v != nil {
 			m := v.Pessimistic
 			row[2], row[4], row[5] = metric(m.MRR), metric(m.Hits1), metric(m.Hits10)
@@ -138,13 +138,13 @@ func (e *evidence) given() *workspace.Evaluated {
 
 // flags returns the flags of score that name the model of a run that has no checkpoint, or "".
 func (e *evidence) flags() string {
-	of := e.given()
-	if of == nil {
+	evaluated := e.given()
+	if evaluated == nil {
 		return ""
 	}
-	flags := of.Model()
-	if of.Reach > 0 {
-		flags += fmt.Sprintf(" --reach %d", of.Reach)
+	flags := evaluated.Model()
+	if evaluated.Reach > 0 {
+		flags += fmt.Sprintf(" --reach %d", evaluated.Reach)
 	}
 	return flags
 }

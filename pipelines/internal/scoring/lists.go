@@ -80,7 +80,7 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 	if value == "" || value == All {
 		return nil, "", nil
 	}
-	if name, of := strings.CutPrefix(value, typePrefix); of {
+	if name, typed := strings.CutPrefix(value, typePrefix); typed {
 		ids, err = a.View.OfType(ctx, name)
 		return ids, value, flagged(flag, err)
 	}

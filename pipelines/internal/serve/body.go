@@ -76,8 +76,8 @@ func checkFields(body *json.Decoder, known []string) error {
 }
 
 // jsonKind returns what a request has in JSON for a type of Go.
-func jsonKind(of reflect.Type) string {
-	switch of.Kind() {
+func jsonKind(goType reflect.Type) string {
+	switch goType.Kind() {
 	case reflect.Int:
 		return "a whole number"
 	case reflect.Bool:

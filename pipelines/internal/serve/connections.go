@@ -65,8 +65,8 @@ func (c *connections) follow(changed net.Conn, state http.ConnState) {
 
 // longest returns the connection that has waited longest for a request, nil if all have one. The caller holds mu.
 func (c *connections) longest() (longest net.Conn) {
-	for other, of := range c.open {
-		if of.state != http.StateActive && (longest == nil || of.since.Before(c.open[longest].since)) {
+	for other, connection := range c.open {
+		if connection.state != http.StateActive && (longest == nil || connection.since.Before(c.open[longest].since)) {
 			longest = other
 		}
 	}
@@ -88,9 +88,9 @@ func (c *connections) full() bool {
 func (c *connections) count(states ...http.ConnState) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, of := range c.open {
+	for _, connection := range c.open {
 		for _, state := range states {
-			if of.state == state {
+			if connection.state == state {
 				n++
 			}
 		}

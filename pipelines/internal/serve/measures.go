@@ -45,10 +45,10 @@ func newMeasures(a *admission) *measures {
 }
 
 // request counts a request of a route; of one that was not found the path is invented, and is no label.
-func (m *measures) request(of route, status int, took time.Duration) {
-	path := cmp.Or(of.path, "other")
+func (m *measures) request(served route, status int, took time.Duration) {
+	path := cmp.Or(served.path, "other")
 	m.requests.WithLabelValues(path, strconv.Itoa(status)).Inc()
-	if of.admitted {
+	if served.admitted {
 		m.seconds.WithLabelValues(path).Observe(took.Seconds())
 	}
 }

@@ -43,8 +43,8 @@ func (s *server) listRelations(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	response := entityRelations{make([]string, len(own)), like}
-	for i, of := range own {
-		response.Relations[i] = of.Relation
+	for i, link := range own {
+		response.Relations[i] = link.Relation
 	}
 	return writeJSON(w, http.StatusOK, response)
 }

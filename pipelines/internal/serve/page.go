@@ -38,14 +38,14 @@ func newPageFile(name, kind string) (pageFile, error) {
 
 // pageRoutes returns the routes of the page's files. A browser may keep them, and asks whether they have changed.
 func pageRoutes() (routes []route, err error) {
-	for _, of := range []struct{ path, name, kind string }{
+	for _, page := range []struct{ path, name, kind string }{
 		{"/", "page.html", "text/html; charset=utf-8"}, {"/page.css", "page.css", "text/css; charset=utf-8"}, {"/page.js", "page.js", "text/javascript; charset=utf-8"}, {"/facts.js", "facts.js", "text/javascript; charset=utf-8"},
 	} {
-		file, err := newPageFile(of.name, of.kind)
+		file, err := newPageFile(page.name, page.kind)
 		if err != nil {
 			return nil, err
 		}
-		routes = append(routes, route{http.MethodGet, of.path, false, file.show})
+		routes = append(routes, route{http.MethodGet, page.path, false, file.show})
 	}
 	return routes, nil
 }

@@ -136,7 +136,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	defer s.requests.Add(-1)
 	begun := time.Now()
-	of, err := s.find(r)
+	found, err := s.find(r)
 	if s.connections.crowded() {
 		err = errCrowded
 	}
@@ -146,13 +146,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 	if err == nil {
-		err = s.run(of, w, r)
+		err = s.run(found, w, r)
 	}
 	if err != nil {
 		s.refuse(w, err)
 	}
 	took := time.Since(begun)
-	s.measures.request(of, reply.status, took)
+	s.measures.request(found, reply.status, took)
 	if s.log != nil {
 		s.logging.Lock()
 		defer s.logging.Unlock()
@@ -176,8 +176,8 @@ func (s *server) find(r *http.Request) (route, error) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	if of, ok := methods[method]; ok {
-		return of, nil
+	if found, ok := methods[method]; ok {
+		return found, nil
 	}
 	allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 	return route{path: r.URL.Path}, &failure{status: http.StatusMethodNotAllowed, allow: allowed, Text: fmt.Sprintf("%s takes %s, not %q", r.URL.Path, allowed, r.Method)}
@@ -211,13 +211,13 @@ func isLocal(host string) bool {
 var errDeadline = errors.New("the request took longer than --timeout")
 
 // run calls a route within its limits. A panic becomes an error.
-func (s *server) run(of route, w http.ResponseWriter, r *http.Request) (err error) {
+func (s *server) run(found route, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &model.PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
-	if of.admitted {
+	if found.admitted {
 		if !s.admission.enter(1) {
 			return s.busy()
 		}
@@ -227,7 +227,7 @@ func (s *server) run(of route, w http.ResponseWriter, r *http.Request) (err erro
 		defer cancel()
 		r = r.WithContext(ctx)
 	}
-	return of.answer(w, r)
+	return found.answer(w, r)
 }
 
 // failure is an error with the status and the body of its response.

@@ -56,12 +56,12 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	}
 	// The triples in the terms of the page.
 	response := triples{make([]triple, len(scored)), state}
-	for i, of := range scored {
+	for i, scoredTriple := range scored {
 		response.Triples[i] = triple{
-			Head: of.Head, Relation: of.Relation, Tail: of.Tail, Probability: of.Probability, Odds: Odds(of.Probability),
-			TailScore: of.AsTail.Score, TailRank: of.AsTail.Rank, HeadScore: of.AsHead.Score, HeadRank: of.AsHead.Rank, Known: of.Known,
+			Head: scoredTriple.Head, Relation: scoredTriple.Relation, Tail: scoredTriple.Tail, Probability: scoredTriple.Probability, Odds: Odds(scoredTriple.Probability),
+			TailScore: scoredTriple.AsTail.Score, TailRank: scoredTriple.AsTail.Rank, HeadScore: scoredTriple.AsHead.Score, HeadRank: scoredTriple.AsHead.Rank, Known: scoredTriple.Known,
 		}
-		if of.Hops != model.Unreached {
+		if scoredTriple.Hops != model.Unreached {
 			response.Triples[i].Hops = &scored[i].Hops
 		}
 	}

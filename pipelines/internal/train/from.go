@@ -83,11 +83,11 @@ func (t *trainer) compare(best checkpoint.Record) {
 	if !best.Valid.Better(best.Start) {
 		text += "; no epoch is better than the weights of --from: use these"
 		if best.Origin.Model != "" {
-			with := t.e.Workspace.Command("score", "--model", best.Origin.Model)
+			command := t.e.Workspace.Command("score", "--model", best.Origin.Model)
 			if r := best.Configuration.Reach; r > 0 { // the model has none of its own
-				with = with.With("--reach", strconv.Itoa(r))
+				command = command.With("--reach", strconv.Itoa(r))
 			}
-			text += ", with " + with.String()
+			text += ", with " + command.String()
 		}
 	}
 	t.e.Say("%s", text)

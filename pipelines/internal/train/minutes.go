@@ -198,8 +198,8 @@ func (f *flags) with(choice string) (*flags, error) {
 	g := *f
 	g.measuring = true
 	g.fields = nil
-	for _, of := range f.fields {
-		clone := *of
+	for _, field := range f.fields {
+		clone := *field
 		g.fields = append(g.fields, &clone)
 	}
 	words := strings.Fields(choice)

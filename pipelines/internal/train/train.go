@@ -225,11 +225,11 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	// What the splits allow.
-	of, err := preprocess.SizesOf(ctx, loaded, "train")
+	split, err := preprocess.SizesOf(ctx, loaded, "train")
 	if err != nil {
 		return nil, err
 	}
-	if of.Queries == 0 {
+	if split.Queries == 0 {
 		return nil, errors.New("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
 	sizes, err := preprocess.SizesOf(ctx, loaded, "valid")
@@ -251,7 +251,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	if loaded.Of("valid") != loaded.Train {
 		e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")
-		sizes.Entities, sizes.Edges = max(sizes.Entities, of.Entities), max(sizes.Edges, of.Edges)
+		sizes.Entities, sizes.Edges = max(sizes.Entities, split.Entities), max(sizes.Edges, split.Edges)
 	}
 	// The memory depends on the relation graph and, for the probabilities, on the graph of all facts.
 	edges, err := derived.OpenRelationGraph(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
@@ -270,7 +270,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	// The stage of the checkpoints.
 	t := &trainer{
-		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, edges: edges, facts: of.Queries / 2, valid: sizes.Queries,
+		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, edges: edges, facts: split.Queries / 2, valid: sizes.Queries,
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
 			Lasting: true, Command: e.Again("resume", "minutes"), Beside: []string{e.Workspace.TrainingLog()},
@@ -649,7 +649,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	if t.bundles {
 		scoring = scoring.With("--bundles")
 	}
-	if of, err := w.EvaluatedCheckpoint(ctx, w.Evaluation("test")); err == nil && of.Weights != best.Weights.SHA256 {
+	if evaluated, err := w.EvaluatedCheckpoint(ctx, w.Evaluation("test")); err == nil && evaluated.Weights != best.Weights.SHA256 {
 		e.Next(scoring.With("--force")) // the evaluation is of another checkpoint
 		return nil
 	}

@@ -49,11 +49,11 @@ func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Se
 		for i := range entries {
 			facts = append(facts, entries[i].Fact)
 		}
-		of := Explained(listed, f.Params.Model.Paths)
-		for ; number < of && (number+1)*listed/of <= from+int64(len(entries)); number++ {
-			before, n := number*listed/of, (number+1)*listed/of-number*listed/of
+		ranges := Explained(listed, f.Params.Model.Paths)
+		for ; number < ranges && (number+1)*listed/ranges <= from+int64(len(entries)); number++ {
+			before, n := number*listed/ranges, (number+1)*listed/ranges-number*listed/ranges
 			var element bytes.Buffer
-			err := binary.Write(&element, binary.LittleEndian, factRange{int32(number), int32(of), before})
+			err := binary.Write(&element, binary.LittleEndian, factRange{int32(number), int32(ranges), before})
 			if err == nil {
 				err = binary.Write(&element, binary.LittleEndian, facts[:n])
 			}

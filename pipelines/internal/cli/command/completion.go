@@ -143,8 +143,8 @@ func flagLines(set *flag.FlagSet) []string {
 }
 
 func isBool(f *flag.Flag) bool {
-	of, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return ok && of.IsBoolFlag()
+	value, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && value.IsBoolFlag()
 }
 
 // values returns the lines for the value of a flag, none if it is nil.

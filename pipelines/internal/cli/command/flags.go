@@ -147,8 +147,8 @@ func (e *Environment) Again(without ...string) workspace.Command {
 			return
 		}
 		value := f.Value.String()
-		switch of, ok := f.Value.(interface{ IsBoolFlag() bool }); {
-		case !ok || !of.IsBoolFlag():
+		switch boolean, ok := f.Value.(interface{ IsBoolFlag() bool }); {
+		case !ok || !boolean.IsBoolFlag():
 			flags = append(flags, "--"+f.Name, value)
 		case value == "true":
 			flags = append(flags, "--"+f.Name)

@@ -21,9 +21,9 @@ func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configura
 	kept, bound := float64(c.Layers)*edges, c.Policy != configuration.PolicyFull
 	if c.Policy == configuration.PolicyWindow && covered == 1 && w.Complete(ctx, w.MessagesFolder(split)) {
 		if counted, err := counts.ReadSummary(ctx, w.Messages(split)); err == nil {
-			for _, of := range counted.Configurations {
-				if of.Layers == c.Layers && of.Delta == c.Delta {
-					kept, bound = of.KeptPerQuery, false
+			for _, measured := range counted.Configurations {
+				if measured.Layers == c.Layers && measured.Delta == c.Delta {
+					kept, bound = measured.KeptPerQuery, false
 				}
 			}
 		}
