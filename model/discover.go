@@ -22,7 +22,7 @@ type Discovery struct {
 	// Most is the most facts that are listed; 0 stands for 10,000.
 	Most int
 	// Progress, which may be nil, is called with the number of answers that were scored, of at most the second number.
-	Progress func(done, of int64)
+	Progress func(done, total int64)
 }
 
 const (

@@ -27,7 +27,7 @@ func WithMissing(share float64) Option { return func(o *options) { o.missing = s
 // the graph and the reach alone, and equal the commands' probabilities. The workspace keeps them for the next Open; that it cannot be written is no error, and is
 // logged. Kept ones that cannot be read are an error. progress, which may be nil, is called with the number of queries that were answered, of
 // about as many. Other methods may run meanwhile, and have probabilities afterwards. Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
-func (m *Model) Fit(ctx context.Context, progress func(done, of int64)) error {
+func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error {
 	fail := func(err error) error { return fmt.Errorf("fitting probabilities: %w", err) }
 	m.fitting.Lock()
 	defer m.fitting.Unlock()

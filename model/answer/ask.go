@@ -146,7 +146,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		}
 	}
 	var facts []graph.Fact
-	var of []int // the query of each
+	var queryOf []int // the query of each
 	for i, list := range results {
 		slices.SortFunc(list, func(x, y Result) int {
 			return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Answer, y.Answer))
@@ -154,7 +154,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		kept := min(MostKnown, len(list))
 		answers[i].Unlisted = len(list) - kept
 		for _, r := range list[:kept] {
-			facts, of = append(facts, queries[i].Fact(r.Answer, int32(m.Graph.BaseRelations))), append(of, i)
+			facts, queryOf = append(facts, queries[i].Fact(r.Answer, int32(m.Graph.BaseRelations))), append(queryOf, i)
 		}
 	}
 	// Then observed without their facts, which gives the scores that are shown.
@@ -165,7 +165,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 	for i, o := range observed {
 		j := Judge(o, a.Estimator)
 		j.Known = true
-		answers[of[i]].List = append(answers[of[i]].List, j)
+		answers[queryOf[i]].List = append(answers[queryOf[i]].List, j)
 	}
 	return nil
 }

@@ -46,10 +46,10 @@ func (c *card) String() string {
 }
 
 // NewTrainer returns a trainer, which must be the only user of the card.
-func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, of configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
+func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	t, err := NewTrainer(c.device, g, between, of, p, solver)
+	t, err := NewTrainer(c.device, g, between, configured, p, solver)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +57,10 @@ func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, of configura
 }
 
 // NewScorer returns a scorer that takes turns with other scorers on the card.
-func (c *card) NewScorer(g *graph.Graph, between *relations.Graph, of configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
+func (c *card) NewScorer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	s, err := NewScorer(c.device, g, between, of, p)
+	s, err := NewScorer(c.device, g, between, configured, p)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ import "tagnet/model/graph"
 // In all, each edge of the graph is visited at most twice.
 type dominators struct {
 	graph *graph.Graph
-	// of is, for the entities of the level being reached, the dominator, none or several; for entities
+	// dominator is, for the entities of the level being reached, the dominator, none or several; for entities
 	// of levels before, finished of the dominator.
-	of []int32
+	dominator []int32
 	// next chains the entities of a dominator, from the dominator itself on.
 	next []int32
-	// touched are the entities for which of is not none, level by level.
+	// touched are the entities for which dominator is not none, level by level.
 	touched []int32
 }
 
@@ -30,9 +30,9 @@ func finished(dominator int32) int32 { return several - 1 - dominator }
 
 // newDominators allocates 12 bytes an entity.
 func newDominators(g *graph.Graph) dominators {
-	d := dominators{graph: g, of: make([]int32, g.Entities), next: make([]int32, g.Entities), touched: make([]int32, 0, g.Entities)}
-	for o := range d.of {
-		d.of[o] = none
+	d := dominators{graph: g, dominator: make([]int32, g.Entities), next: make([]int32, g.Entities), touched: make([]int32, 0, g.Entities)}
+	for o := range d.dominator {
+		d.dominator[o] = none
 	}
 	return d
 }
@@ -40,13 +40,13 @@ func newDominators(g *graph.Graph) dominators {
 // find finds the dominators of the entities up to hops from a source.
 func (s *dominators) find(source int32, distances []uint8, hops int) {
 	for _, o := range s.touched {
-		s.of[o] = none
+		s.dominator[o] = none
 	}
 	s.touched = s.touched[:0]
 	neighbors, _ := s.graph.In(source)
 	for _, o := range neighbors {
-		if o != source && s.of[o] == none {
-			s.of[o], s.next[o] = finished(o), none
+		if o != source && s.dominator[o] == none {
+			s.dominator[o], s.next[o] = finished(o), none
 			s.touched = append(s.touched, o)
 		}
 	}
@@ -70,7 +70,7 @@ const edgesPerCheck = 4
 // edgesOfSeveral returns the number of edges at the entities of a level that have several dominators.
 func (s *dominators) edgesOfSeveral(level []int32) (sum int64) {
 	for _, o := range level {
-		if s.of[o] == several {
+		if s.dominator[o] == several {
 			sum += int64(s.graph.Degree(o))
 		}
 	}
@@ -81,7 +81,7 @@ func (s *dominators) edgesOfSeveral(level []int32) (sum int64) {
 // dominator or, with ofSeveral, from the entities with several.
 func (s *dominators) reach(before []int32, ofSeveral bool, distance uint8, distances []uint8) {
 	for _, u := range before {
-		dominator := s.of[u]
+		dominator := s.dominator[u]
 		if (dominator == several) != ofSeveral {
 			continue
 		}
@@ -90,13 +90,13 @@ func (s *dominators) reach(before []int32, ofSeveral bool, distance uint8, dista
 		}
 		neighbors, _ := s.graph.In(u)
 		for _, o := range neighbors {
-			known := s.of[o]
+			known := s.dominator[o]
 			switch {
 			case !changes(known, dominator):
 			case known >= 0:
-				s.of[o] = several
+				s.dominator[o] = several
 			case distances[o] == distance:
-				s.of[o] = dominator
+				s.dominator[o] = dominator
 				s.touched = append(s.touched, o)
 			}
 		}
@@ -115,13 +115,13 @@ func changes(known, dominator int32) bool {
 // fewer edges.
 func (s *dominators) check(level []int32, distance uint8, distances []uint8) {
 	for _, o := range level {
-		if s.of[o] == several {
+		if s.dominator[o] == several {
 			continue
 		}
 		neighbors, _ := s.graph.In(o)
 		for _, u := range neighbors {
-			if distances[u] == distance-1 && (s.of[u] == none || s.of[u] == several) {
-				s.of[o] = several
+			if distances[u] == distance-1 && (s.dominator[u] == none || s.dominator[u] == several) {
+				s.dominator[o] = several
 				break
 			}
 		}
@@ -131,9 +131,9 @@ func (s *dominators) check(level []int32, distance uint8, distances []uint8) {
 // finish adds the entities of a level to the chains of their dominators.
 func (s *dominators) finish(level []int32) {
 	for _, o := range level {
-		if dominator := s.of[o]; dominator != several {
+		if dominator := s.dominator[o]; dominator != several {
 			s.next[o], s.next[dominator] = s.next[dominator], o
-			s.of[o] = finished(dominator)
+			s.dominator[o] = finished(dominator)
 		}
 	}
 }

@@ -127,10 +127,10 @@ func built(release string, build *debug.BuildInfo) (version, commit string) {
 }
 
 // devices returns the devices of a machine, and why there is none.
-func devices(of accelerator.Devices) (list []string, none string) {
+func devices(found accelerator.Devices) (list []string, none string) {
 	list = []string{}
 	for {
-		a, err := of.Open(len(list))
+		a, err := found.Open(len(list))
 		if err != nil {
 			if len(list) == 0 {
 				none = remedy.Without(err)

@@ -10,11 +10,13 @@ import (
 
 // PartFile returns the URL of a part of a table in many files, counted from 0. The table is a folder, as pandas, DuckDB
 // and Spark read it.
-func PartFile(table string, number, of int) string {
-	return storage.Join(table, partName(number, of))
+func PartFile(table string, number, parts int) string {
+	return storage.Join(table, partName(number, parts))
 }
 
-func partName(number, of int) string { return fmt.Sprintf("part-%05d-of-%05d.parquet", number, of) }
+func partName(number, parts int) string {
+	return fmt.Sprintf("part-%05d-of-%05d.parquet", number, parts)
+}
 
 // TableFiles returns the URLs of the parts of a table, in order. If there are none, or some are missing, the error wraps fs.ErrNotExist.
 func TableFiles(ctx context.Context, table string) ([]string, error) {

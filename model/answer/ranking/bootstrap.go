@@ -141,14 +141,14 @@ func (b *Bootstrap) Difference(other *Bootstrap) (metrics.Interval, bool) {
 const mrr = 0
 
 // interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for fewer than ten queries.
-func (b *Bootstrap) interval(other *Bootstrap, of func(own, other *replicate) float64) (metrics.Interval, bool) {
+func (b *Bootstrap) interval(other *Bootstrap, measure func(own, other *replicate) float64) (metrics.Interval, bool) {
 	const fewest = 10
 	if b.Queries < fewest || other.Queries < fewest {
 		return metrics.Interval{}, false
 	}
 	var values []float64
 	for i := range b.sums {
-		if v := of(&b.sums[i], &other.sums[i]); v == v {
+		if v := measure(&b.sums[i], &other.sums[i]); v == v {
 			values = append(values, v)
 		}
 	}
@@ -158,6 +158,6 @@ func (b *Bootstrap) interval(other *Bootstrap, of func(own, other *replicate) fl
 }
 
 // Sample describes the queries as a sample of a number of queries, with the intervals of their metrics.
-func (b *Bootstrap) Sample(of int64) *metrics.Sample {
-	return &metrics.Sample{Of: of, Intervals: b.Intervals()}
+func (b *Bootstrap) Sample(queries int64) *metrics.Sample {
+	return &metrics.Sample{Of: queries, Intervals: b.Intervals()}
 }

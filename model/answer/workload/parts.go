@@ -88,8 +88,8 @@ func (p *Parts) Rows() int64 {
 func (p *Parts) Len() int { return len(p.firsts) }
 
 // Cut cuts the queries as a table's queries.
-func (p *Parts) Cut(of Params) [][2]int {
-	return cut(len(p.firsts), func(i int) int { return p.taken(p.firsts[i], p.end(i)) }, of.Work, of.rows())
+func (p *Parts) Cut(params Params) [][2]int {
+	return cut(len(p.firsts), func(i int) int { return p.taken(p.firsts[i], p.end(i)) }, params.Work, params.rows())
 }
 
 // Range reads the queries [from, to), with their parts.

@@ -144,29 +144,29 @@ func (o *operation[F]) SymDiff(inputs gorgonia.Nodes, output, gradient *gorgonia
 // gradientOperation is the gradient of an operation by one of its inputs.
 type gradientOperation[F parameters.Float] struct {
 	named
-	of    *operation[F]
-	input int
+	operation *operation[F]
+	input     int
 }
 
-func (g *gradientOperation[F]) Arity() int { return len(g.of.shapes) + 2 }
+func (g *gradientOperation[F]) Arity() int { return len(g.operation.shapes) + 2 }
 
 // Type returns the type: inputs, output and its gradient to the gradient of one input.
 func (g *gradientOperation[F]) Type() hm.Type {
 	types := make([]hm.Type, 0, g.Arity()+1)
-	for _, shape := range g.of.shapes {
+	for _, shape := range g.operation.shapes {
 		types = append(types, typeOf[F](shape))
 	}
-	output := g.of.output.Shape()
-	return hm.NewFnType(append(types, typeOf[F](output), typeOf[F](output), typeOf[F](g.of.shapes[g.input]))...)
+	output := g.operation.output.Shape()
+	return hm.NewFnType(append(types, typeOf[F](output), typeOf[F](output), typeOf[F](g.operation.shapes[g.input]))...)
 }
 
 func (g *gradientOperation[F]) InferShape(...gorgonia.DimSizer) (tensor.Shape, error) {
-	return g.of.shapes[g.input].Clone(), nil
+	return g.operation.shapes[g.input].Clone(), nil
 }
 
 // Do returns the gradient of an input. The gradients of all inputs are computed once for each forward pass.
 func (g *gradientOperation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
-	o := g.of
+	o := g.operation
 	if o.backwardsDone != o.forwards {
 		n := len(o.shapes)
 		for i := range n {

@@ -56,7 +56,7 @@ func (p *tables) edgeGradients(ctx context.Context, entity int32, gradient []flo
 		if err := canceled(ctx); err != nil {
 			return err
 		}
-		p.of.backwardLayer(t, into)
+		p.layeredPolicy.backwardLayer(t, into)
 	}
 	return nil
 }
@@ -141,10 +141,10 @@ func (p *tables) unifyStates() {
 	classes[tables.first(0)+int(p.layout.Row(p.query.Source))] = 1
 	for t := 1; t <= p.configuration.Layers; t++ {
 		clear(first)
-		groups := p.of.groups(t)
+		groups := p.layeredPolicy.groups(t)
 		for i := range groups {
 			x := &groups[i]
-			output := tables.first(p.of.tableAfter(t, x)) // index of the table's first row
+			output := tables.first(p.layeredPolicy.tableAfter(t, x)) // index of the table's first row
 			for _, row := range x.rows {
 				at := output + int(row)
 				classes[at] = p.classOf(x, t, row, classes, output)

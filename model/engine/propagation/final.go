@@ -47,11 +47,11 @@ func (p *tables) candidates(entities []int32, states []float32, valid []int32) {
 			valid[i] = 0
 			continue
 		}
-		first, last, row := p.of.finalAges(local)
+		first, last, row := p.layeredPolicy.finalAges(local)
 		valid[i] = int32(last - first + 1)
 		for age := first; age <= last; age++ {
 			to := (i*depth + age - first) * d
-			copy(states[to:to+d], p.of.finalTable(row, age)[row*d:(row+1)*d])
+			copy(states[to:to+d], p.layeredPolicy.finalTable(row, age)[row*d:(row+1)*d])
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (p *tables) loadGradients(entities []int32, gradient []float32) {
 		if local < 0 {
 			continue
 		}
-		first, last, row := p.of.finalAges(local)
+		first, last, row := p.layeredPolicy.finalAges(local)
 		for age := first; age <= last; age++ {
 			from := (i*depth + age - first) * d
 			p.kernel.Add(p.gradients.each[age][row*d:(row+1)*d], gradient[from:from+d])
@@ -88,10 +88,10 @@ func (p *tables) reached(lane int, visit func(entities []int32, states [][]float
 // finalStates returns one lane of the states of rows lo to hi, all of one level, by age.
 func (p *tables) finalStates(lane, lo, hi int) [][]float32 {
 	length := p.rowLength()
-	first, last, _ := p.of.finalAges(p.layout.Entities[lo])
+	first, last, _ := p.layeredPolicy.finalAges(p.layout.Entities[lo])
 	p.final.tables = p.final.tables[:0]
 	for age := first; age <= last; age++ {
-		table := p.of.finalTable(lo, age)[lo*length : hi*length]
+		table := p.layeredPolicy.finalTable(lo, age)[lo*length : hi*length]
 		if p.lanes() > 1 {
 			table = p.copyLane(age-first, lane, table)
 		}

@@ -16,7 +16,7 @@ type fullPolicy struct {
 
 func newFullPolicy(r *runner) *fullPolicy {
 	p := &fullPolicy{tables: newTables(r)}
-	p.of = p
+	p.layeredPolicy = p
 	return p
 }
 

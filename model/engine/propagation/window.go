@@ -18,7 +18,7 @@ type windowPolicy struct {
 
 func newWindowPolicy(r *runner) *windowPolicy {
 	p := &windowPolicy{tables: newTables(r)}
-	p.of = p
+	p.layeredPolicy = p
 	return p
 }
 

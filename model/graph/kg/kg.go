@@ -68,7 +68,7 @@ func (v *View) Answers(ctx context.Context) (tables.Answers, error) { return v.a
 type answers struct {
 	version
 	url    string
-	of     *View // whose ids they have
+	view   *View // whose ids they have
 	ids    renumbering
 	mu     sync.Mutex
 	loaded bool
@@ -87,7 +87,7 @@ func (a *answers) read(ctx context.Context) (tables.Answers, error) {
 		return tables.Answers{}, err
 	}
 	known = a.ids.answers(known)
-	if err := checkAnswers(known, a.of.Graph); err != nil {
+	if err := checkAnswers(known, a.view.Graph); err != nil {
 		return known, fmt.Errorf("reading %s: %w", a.url, err)
 	}
 	a.known, a.loaded = known, true

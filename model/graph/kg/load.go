@@ -31,7 +31,7 @@ func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	if k.Train, err = readView(ctx, folder, m, "train", len(k.Relations)); err != nil {
 		return nil, err
 	}
-	k.trainAnswers = &answers{version: k.version, url: storage.Join(folder, TrainAnswersFile), of: k.Train}
+	k.trainAnswers = &answers{version: k.version, url: storage.Join(folder, TrainAnswersFile), view: k.Train}
 	k.Inference = k.Train
 	if isInductive(m) {
 		if k.Inference, err = readView(ctx, folder, m, "test", len(k.Relations)); err != nil {
@@ -54,7 +54,7 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	}
 	v := &View{}
 	loaded := version{folder, m.Checksum}
-	v.answers = &answers{version: loaded, url: storage.Join(folder, known), of: v}
+	v.answers = &answers{version: loaded, url: storage.Join(folder, known), view: v}
 	if file := typesFile(m, split); file != "" {
 		v.types.version, v.types.url = loaded, storage.Join(folder, file)
 	}

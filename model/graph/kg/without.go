@@ -107,7 +107,7 @@ func sources(known tables.Answers) int { return len(slices.Compact(slices.Clone(
 func (a *answers) without(ids renumbering, view *View) *answers {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return &answers{version: a.version, url: a.url, of: view, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
+	return &answers{version: a.version, url: a.url, view: view, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
 }
 
 // renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for relations that are left out. nil changes no id.

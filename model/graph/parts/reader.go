@@ -320,13 +320,13 @@ func (h *Header) part(row *tables.Part) *Part {
 // queriesOf returns the queries of a row.
 func queriesOf(row *tables.Part) []Numbered {
 	queries, known, run := make([]Numbered, len(row.Numbers)), row.Known, 0
-	var of []int32
+	var answers []int32
 	for i, number := range row.Numbers {
 		if i == 0 || row.Asked[i] != row.Asked[i-1] {
 			n := row.KnownCounts[run]
-			of, known, run = known[:n:n], known[n:], run+1
+			answers, known, run = known[:n:n], known[n:], run+1
 		}
-		queries[i] = Numbered{Number: number, Query: graph.Query{Source: row.Source, Relation: row.Asked[i], Answer: row.Answers[i]}, Known: of}
+		queries[i] = Numbered{Number: number, Query: graph.Query{Source: row.Source, Relation: row.Asked[i], Answer: row.Answers[i]}, Known: answers}
 	}
 	return queries
 }

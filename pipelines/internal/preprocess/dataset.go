@@ -96,15 +96,15 @@ func (f *flags) openGraphs(ctx context.Context, name string, training []string, 
 }
 
 // openGraph adds the files of one graph: a folder of splits, or one or several tables, each of them a file of facts or a folder with its parts.
-func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of string) error {
+func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, graph string) error {
 	before := len(d.files)
 	for i, url := range urls {
 		// Each URL has a key, by which the manifest records its hash.
-		t := text{graph: of, split: "train", key: "train", url: url, name: bases(urls), listed: len(urls) > 1, number: i, divide: f.split != ""}
+		t := text{graph: graph, split: "train", key: "train", url: url, name: bases(urls), listed: len(urls) > 1, number: i, divide: f.split != ""}
 		switch {
 		case t.divide:
 			t.key = divided
-		case of == triples.Inference:
+		case graph == triples.Inference:
 			t.key = "inference/train"
 		}
 		if i > 0 {
@@ -124,7 +124,7 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of str
 			}
 			if err == nil && t.parts == nil {
 				if len(urls) == 1 {
-					return f.openSplits(ctx, d, files, of)
+					return f.openSplits(ctx, d, files, graph)
 				}
 				err = fmt.Errorf("%s is a folder, and several names are those of files of facts: name its files, or give it alone", url)
 			}
@@ -140,7 +140,7 @@ func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, of str
 }
 
 // openSplits adds the files of the graph in a folder, or of the two graphs.
-func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, of string) error {
+func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, graph string) error {
 	if f.split != "" {
 		url, background, err := files.toSplit()
 		if err != nil {
@@ -154,9 +154,9 @@ func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, of str
 	}
 	d.layout = inference.url != ""
 	if d.layout && f.inferenceOnly {
-		return f.addFolder(ctx, d, inference, of)
+		return f.addFolder(ctx, d, inference, graph)
 	}
-	if err := f.addFolder(ctx, d, files, of); err != nil || !d.layout {
+	if err := f.addFolder(ctx, d, files, graph); err != nil || !d.layout {
 		return err
 	}
 	d.inductive, d.inferenceName = true, d.name
@@ -164,25 +164,25 @@ func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, of str
 }
 
 // addFolder adds the files of a graph in a folder.
-func (f *flags) addFolder(ctx context.Context, d *dataset, files folder, of string) (err error) {
+func (f *flags) addFolder(ctx context.Context, d *dataset, files folder, graph string) (err error) {
 	urls := map[string]string{}
 	for _, split := range splits {
 		if urls[split], err = files.file(split, split == "train"); err != nil {
 			return err
 		}
 	}
-	return f.addSplits(ctx, d, files, of, urls)
+	return f.addSplits(ctx, d, files, graph, urls)
 }
 
 // addSplits adds the files of a graph's splits; those without a URL do not exist.
-func (f *flags) addSplits(ctx context.Context, d *dataset, files folder, of string, urls map[string]string) error {
+func (f *flags) addSplits(ctx context.Context, d *dataset, files folder, graph string, urls map[string]string) error {
 	before := len(d.files)
 	for _, split := range splits {
 		if urls[split] == "" {
 			continue
 		}
-		t := text{graph: of, split: split, key: split, url: urls[split]}
-		if of == triples.Inference {
+		t := text{graph: graph, split: split, key: split, url: urls[split]}
+		if graph == triples.Inference {
 			t.key = "inference/" + split
 		}
 		if err := f.add(ctx, d, t, files.openKE); err != nil {

@@ -55,19 +55,19 @@ func (f *flags) graphs(ctx context.Context, files folder) (training, inference f
 
 // within reports whether all entities of a split are in the facts of another: WikiTopics, which has the files of InGram,
 // validates on the training graph.
-func (f *flags) within(ctx context.Context, files folder, split, of string) (bool, error) {
+func (f *flags) within(ctx context.Context, files folder, split, larger string) (bool, error) {
 	left := map[string]bool{}
-	each := func(do func(entity string)) func(int, facts.Fact) error {
+	each := func(visit func(entity string)) func(int, facts.Fact) error {
 		return func(_ int, fact facts.Fact) error {
-			do(fact.Head)
-			do(fact.Tail)
+			visit(fact.Head)
+			visit(fact.Tail)
 			return context.Cause(ctx)
 		}
 	}
 	for _, one := range []struct {
 		split string
 		do    func(entity string)
-	}{{split, func(entity string) { left[entity] = true }}, {of, func(entity string) { delete(left, entity) }}} {
+	}{{split, func(entity string) { left[entity] = true }}, {larger, func(entity string) { delete(left, entity) }}} {
 		t := text{url: storage.Join(files.url, files.files[one.split])}
 		var err error
 		if t.options, err = f.options(ctx, t, false); err != nil {

@@ -22,8 +22,8 @@ func variants(ctx context.Context, folder string) (warnings []string, err error)
 	for _, table := range []struct {
 		schema, file, noun string
 	}{{tables.Entities, kg.EntitiesFile, "entity"}, {tables.Relations, kg.RelationsFile, "relation"}} {
-		each := func(do func(name []byte)) error {
-			return tables.EachName(ctx, storage.Join(folder, table.file), table.schema, func(name []byte) error { do(name); return nil })
+		each := func(visit func(name []byte)) error {
+			return tables.EachName(ctx, storage.Join(folder, table.file), table.schema, func(name []byte) error { visit(name); return nil })
 		}
 		// The odd names by what they are without the additions.
 		odd := map[string]string{}

@@ -19,8 +19,8 @@ import (
 // evaluation is the output of score for a split. ranks is nil where the tables could not be read.
 type evaluation struct {
 	metrics.Evaluation
-	of    workspace.Evaluated
-	ranks *ranks
+	evaluated workspace.Evaluated
+	ranks     *ranks
 }
 
 // readEvaluations reads the evaluations that used the weights of the best checkpoint, and of the first one the ranks.
@@ -42,7 +42,7 @@ func (e *evidence) readMetrics(ctx context.Context) {
 	for _, v := range readSplits[evaluation](ctx, e, e.workspace.InRun("evaluation"), metrics.File, "score", shown) {
 		command := e.workspace.Command("score", "--split", v.Split)
 		var err error
-		if v.of, err = e.checkBest(ctx, v.Split, command); err != nil {
+		if v.evaluated, err = e.checkBest(ctx, v.Split, command); err != nil {
 			e.missingSplit(v.Split, command, err, shown)
 			continue
 		}
@@ -61,7 +61,7 @@ func (e *evidence) readProtocols(ctx context.Context) {
 		}
 		v, err := read[evaluation](ctx, e, folder, metrics.File, command)
 		if err == nil {
-			v.of, err = e.checkBest(ctx, name, command)
+			v.evaluated, err = e.checkBest(ctx, name, command)
 		}
 		if err != nil {
 			e.unreadable(evaluationSection, "The metrics of the protocol "+name, command, err)
@@ -136,9 +136,9 @@ func (v evaluation) sampled() string {
 // whether it approximates, or returns nothing. datasets are the names of the graph.
 func (v evaluation) origin(datasets ...string) []string {
 	var sentences []string
-	file, further, those := v.of.Given, "", "these"
+	file, further, those := v.evaluated.Given, "", "these"
 	if file == nil {
-		file, further, those = v.of.From, ", and then trained further", "the authors'"
+		file, further, those = v.evaluated.From, ", and then trained further", "the authors'"
 	}
 	if file != nil {
 		if graphs := pretrained.Graphs(*file); graphs != "" {

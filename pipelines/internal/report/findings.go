@@ -52,7 +52,9 @@ func (v evaluation) directionGap() string {
 
 // unreachedDiffer reports whether, in an evaluation, entities that no message from the source reaches have scores of their own: without a
 // window, where no reach leaves them out.
-func (e *evidence) unreachedDiffer(v evaluation) bool { return v.of.Reach == 0 && e.windowless() }
+func (e *evidence) unreachedDiffer(v evaluation) bool {
+	return v.evaluated.Reach == 0 && e.windowless()
+}
 
 // windowless reports whether each layer updates all entities: with the policy full, and with the weights of a file, which are scored with it.
 func (e *evidence) windowless() bool {
@@ -60,7 +62,7 @@ func (e *evidence) windowless() bool {
 		return evaluated.Given.Model == ""
 	}
 	for _, v := range slices.Concat(e.evaluations, e.protocols) {
-		if v.of.From != nil {
+		if v.evaluated.From != nil {
 			return true
 		}
 	}
@@ -77,8 +79,8 @@ func (e *evidence) outOfReach(v evaluation) string {
 	if e.checkpoint != nil {
 		within = " within " + plural(int64(e.checkpoint.Configuration.Layers), "layer", "layers")
 	}
-	if v.of.Reach > 0 {
-		within += " and the " + plural(int64(v.of.Reach), "entity", "entities") + " of a query's reach"
+	if v.evaluated.Reach > 0 {
+		within += " and the " + plural(int64(v.evaluated.Reach), "entity", "entities") + " of a query's reach"
 	}
 	unreached := v.ByDistance[hop.Key]
 	hits := (v.Pessimistic.Hits10*float64(v.Queries) - unreached.Pessimistic.Hits10*float64(unreached.Queries)) / float64(v.Queries-v.Unreached)
@@ -90,7 +92,7 @@ func (e *evidence) outOfReach(v evaluation) string {
 // of reach. The number of layers reaches all but a percent of those whose distances are known; it is two more than now where none is known that
 // is farther than the layers.
 func (e *evidence) moreLayers(v evaluation) string {
-	if v.of.Reach > 0 || 100*v.Unreached <= v.Queries {
+	if v.evaluated.Reach > 0 || 100*v.Unreached <= v.Queries {
 		return ""
 	}
 	if e.checkpoint == nil {

@@ -182,7 +182,7 @@ func TestMoreLayers(t *testing.T) {
 		"a reach leaves them out":          {nil, 80, 112, ""},
 		"they are not more than a percent": {nil, 0, 10, ""},
 	} {
-		v.of.Reach, v.Unreached = c.reach, c.unreached
+		v.evaluated.Reach, v.Unreached = c.reach, c.unreached
 		e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
 		e.checkpoint.Configuration.Layers, e.checkpoint.Configuration.Policy = 3, "window"
 		if c.distances != nil {
@@ -252,7 +252,7 @@ func TestUnreachedAnswersOfReach(t *testing.T) {
 			r.Distance, r.RankPessimistic, r.RankOptimistic = -1, 900, 700
 		}
 	}))
-	v.of.Reach = 80
+	v.evaluated.Reach = 80
 	e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
 	e.checkpoint.Configuration.Layers, e.checkpoint.Configuration.Policy = 3, "window"
 	if got := strings.Join(e.findings(), " "); !strings.Contains(got, "no message reaches them within 3 layers and the 80 entities of a query's reach; of the others ") {
@@ -271,9 +271,9 @@ func TestUnreachedAnswersOfFull(t *testing.T) {
 	}))
 	for policy, says := range map[string]bool{"window": true, "full": false, "full within a reach": true} {
 		policy, within := strings.CutSuffix(policy, " within a reach")
-		v.of.Reach = 0
+		v.evaluated.Reach = 0
 		if within {
-			v.of.Reach = 80
+			v.evaluated.Reach = 80
 		}
 		e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
 		e.checkpoint.Configuration.Policy = policy
@@ -304,7 +304,7 @@ func TestUnreachedAnswersOfWeights(t *testing.T) {
 		"a file":                   {workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
 		"a checkpoint from a file": {workspace.Evaluated{From: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
 	} {
-		v.of = c.of
+		v.evaluated = c.of
 		e := &evidence{evaluations: []evaluation{v}, messages: []counts.Summary{counted}}
 		if got := strings.Join(e.findings(), " "); strings.Contains(got, "cannot be found") != c.says {
 			t.Errorf("%s: %q", name, got)

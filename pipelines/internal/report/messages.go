@@ -131,8 +131,8 @@ func prunedFigure(splits []counts.Summary, layers int) figure {
 }
 
 // outcomes returns a chart of the outcomes for messages, without rows.
-func outcomes(label, of string) chart.Bars {
-	return chart.Bars{Stacked: true, Label: label, X: chart.Axis{Label: of, Format: wholePercent, Most: 1},
+func outcomes(label, axis string) chart.Bars {
+	return chart.Bars{Stacked: true, Label: label, X: chart.Axis{Label: axis, Format: wholePercent, Most: 1},
 		Format: func(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) },
 		Series: []chart.Key{{Name: "sent", Color: 0}, {Name: "kept, but empty", Color: 1}, {Name: "pruned: redundant", Color: 4}, {Name: "pruned: empty", Color: 5}}}
 }
@@ -157,13 +157,13 @@ func deltaFigure(m counts.Summary, layers int) figure {
 }
 
 // layersFigure draws the outcomes for messages in each layer of a configuration.
-func layersFigure(split string, of counts.Configuration, byLayer []counts.LayerSum) figure {
+func layersFigure(split string, counted counts.Configuration, byLayer []counts.LayerSum) figure {
 	c := outcomes("layer", "messages of the layer without truncation")
 	for _, one := range byLayer {
 		c.Rows = append(c.Rows, outcome(one.Layer, one.Totals))
 	}
 	return newFigure("messages-layers", "Messages by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. In early layers most messages would be empty; in late ones the windows of near entities have ended.",
-		split, plural(int64(of.Layers), "layer", "layers"), of.Delta), c)
+		split, plural(int64(counted.Layers), "layer", "layers"), counted.Delta), c)
 }
 
 // messageTable returns a table with a row for each split, number of layers and delta.

@@ -29,7 +29,7 @@ func TestOrigin(t *testing.T) {
 		"a graph of its training": {workspace.Evaluated{Given: published}, "CoDEx-M. Facts of WN18RR_v2_ind are among them: these are not", "WN18RR_v2_ind"},
 		"trained further":         {workspace.Evaluated{Checkpoint: "epoch-001", From: published}, "WN18RR and CoDEx-M, and then trained further. On the authors' graphs", "codex-s"},
 	} {
-		got := strings.Join(evaluation{of: c.of}.origin("", c.on), " ")
+		got := strings.Join(evaluation{evaluated: c.of}.origin("", c.on), " ")
 		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -42,7 +42,7 @@ func TestGivenModel(t *testing.T) {
 	t.Parallel()
 	of := func(reach int) *evidence {
 		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Reach: reach}
-		return &evidence{workspace: workspace.New("w"), evaluations: []evaluation{{of: given}}}
+		return &evidence{workspace: workspace.New("w"), evaluations: []evaluation{{evaluated: given}}}
 	}
 	e := of(0)
 	e.runs = []*evidence{e, of(9)}
@@ -64,7 +64,7 @@ func TestAnotherReach(t *testing.T) {
 	var e evidence
 	for _, reach := range []int{20, 5, 0} {
 		run := evidence{workspace: workspace.New("w"), checkpoint: &checkpoint.Record{Configuration: configuration.Configuration{Reach: 20}}}
-		run.evaluations = []evaluation{{of: workspace.Evaluated{Checkpoint: "epoch-001", Reach: reach}}}
+		run.evaluations = []evaluation{{evaluated: workspace.Evaluated{Checkpoint: "epoch-001", Reach: reach}}}
 		e.runs = append(e.runs, &run)
 	}
 	e.workspace, e.evaluations = e.runs[0].workspace, e.runs[0].evaluations

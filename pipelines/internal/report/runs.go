@@ -129,8 +129,8 @@ func (e *evidence) composeRuns() section {
 // given returns the model of an evaluation that is not a checkpoint of the run, or nil.
 func (e *evidence) given() *workspace.Evaluated {
 	for _, v := range slices.Concat(e.evaluations, e.protocols) {
-		if v.of.Given != nil {
-			return &v.of
+		if v.evaluated.Given != nil {
+			return &v.evaluated
 		}
 	}
 	return nil
@@ -151,10 +151,10 @@ func (e *evidence) flags() string {
 
 // rescored says with which reach an evaluation scored, if that is not the one of the run's training, or returns "".
 func (e *evidence) rescored(v *evaluation) string {
-	if v == nil || v.of.Given != nil || e.checkpoint == nil || v.of.Reach == e.checkpoint.Configuration.Reach {
+	if v == nil || v.evaluated.Given != nil || e.checkpoint == nil || v.evaluated.Reach == e.checkpoint.Configuration.Reach {
 		return ""
 	}
-	return fmt.Sprintf("scored with --reach %d", v.of.Reach)
+	return fmt.Sprintf("scored with --reach %d", v.evaluated.Reach)
 }
 
 // differences returns for each run the fields of its configuration, and the seed, that are not the same in all runs.

@@ -37,8 +37,8 @@ func (a *admission) inUse() int {
 // admitted are the queries of one request. A request is admitted as one query before its body is read, and with the
 // rest of them afterwards.
 type admitted struct {
-	of    *admission
-	count int
+	admission *admission
+	count     int
 }
 
 type admittedKey struct{}
@@ -47,11 +47,11 @@ type admittedKey struct{}
 // first one included.
 func admitRest(ctx context.Context, queries int) bool {
 	a := ctx.Value(admittedKey{}).(*admitted)
-	if !a.of.enter(queries - 1) {
+	if !a.admission.enter(queries - 1) {
 		return false
 	}
 	a.count = queries
 	return true
 }
 
-func (a *admitted) leave() { a.of.leave(a.count) }
+func (a *admitted) leave() { a.admission.leave(a.count) }

@@ -21,13 +21,13 @@ func (v values) csv() (bool, error) {
 
 // writeCSV writes the answers of a query as a table with a header (RFC 4180). A field is empty where JSON has no value. Names are as the data has
 // them.
-func writeCSV(w http.ResponseWriter, of result) error {
+func writeCSV(w http.ResponseWriter, answered result) error {
 	var text bytes.Buffer
 	table := csv.NewWriter(&text)
 	table.UseCRLF = true
 	number := func(score float32) string { return strconv.FormatFloat(float64(score), 'g', -1, 32) }
 	rows := [][]string{{"source", "relation", "position", "answer", "probability", "score", "rank", "other_score", "other_rank", "known", "hops"}}
-	for i, a := range of.Answers {
+	for i, a := range answered.Answers {
 		probability, hops := "", ""
 		if a.Probability != nil {
 			probability = strconv.FormatFloat(*a.Probability, 'g', -1, 64)
@@ -36,7 +36,7 @@ func writeCSV(w http.ResponseWriter, of result) error {
 			hops = strconv.Itoa(*a.Hops)
 		}
 		rows = append(rows, []string{
-			of.Source, of.Relation, strconv.Itoa(i + 1), a.Entity, probability, number(a.Score), strconv.FormatInt(a.Rank, 10),
+			answered.Source, answered.Relation, strconv.Itoa(i + 1), a.Entity, probability, number(a.Score), strconv.FormatInt(a.Rank, 10),
 			number(a.OtherScore), strconv.FormatInt(a.OtherRank, 10), strconv.FormatBool(a.Known), hops,
 		})
 	}

@@ -229,7 +229,7 @@ func TestPageOffersTheClosestNames(t *testing.T) {
 func TestPageShowsProbabilities(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
-	s.fitting.of.Store(100)
+	s.fitting.total.Store(100)
 	s.fitting.done.Store(34)
 	p := pipelinetest.OpenPage(t, address+"/?source=Person+07&relation=knows&k=3", 800, 900)
 	p.Wait(answered)

@@ -14,10 +14,10 @@ import (
 
 // fitting makes the probabilities of a server's model beside its answers. In its zero value nothing was begun.
 type fitting struct {
-	done, of atomic.Int64           // queries that were answered, of about as many
-	none     atomic.Pointer[string] // why there will be no probabilities, nil as long as there may be
-	cancel   context.CancelFunc
-	ended    chan struct{} // closed when nothing is computed any more
+	done, total atomic.Int64           // queries that were answered, of about as many
+	none        atomic.Pointer[string] // why there will be no probabilities, nil as long as there may be
+	cancel      context.CancelFunc
+	ended       chan struct{} // closed when nothing is computed any more
 }
 
 // stateReady is the state of probabilities that answers have. Others begin with stateFitting or stateNone.
@@ -40,7 +40,7 @@ func (s *server) probabilities() string {
 	if why := s.fitting.none.Load(); why != nil {
 		return stateNone + *why
 	}
-	return fmt.Sprintf("%s%d%%", stateFitting, 100*s.fitting.done.Load()/max(1, s.fitting.of.Load()))
+	return fmt.Sprintf("%s%d%%", stateFitting, 100*s.fitting.done.Load()/max(1, s.fitting.total.Load()))
 }
 
 // fit begins to make the probabilities of the model, unless it has them, once the fit of the earlier server, which may be nil, has ended. It ends
@@ -85,8 +85,8 @@ func (s *server) fitOnce(ctx context.Context) (err error) {
 			_, _ = s.failures.Write(broken.Stack)
 		}
 	}()
-	return s.model.Fit(ctx, func(done, of int64) {
-		s.fitting.of.Store(of)
+	return s.model.Fit(ctx, func(done, total int64) {
+		s.fitting.total.Store(total)
 		s.fitting.done.Store(done)
 	})
 }

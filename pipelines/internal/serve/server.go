@@ -221,7 +221,7 @@ func (s *server) run(found route, w http.ResponseWriter, r *http.Request) (err e
 		if !s.admission.enter(1) {
 			return s.busy()
 		}
-		admitted := &admitted{of: s.admission, count: 1}
+		admitted := &admitted{admission: s.admission, count: 1}
 		defer admitted.leave()
 		ctx, cancel := context.WithTimeoutCause(context.WithValue(r.Context(), admittedKey{}, admitted), s.timeout, errDeadline)
 		defer cancel()

@@ -48,13 +48,13 @@ func (m Evaluated) Model() string {
 
 // EvaluatedCheckpoint returns the model of the evaluation, the answers or the list in a folder. The
 // error wraps fs.ErrNotExist if there is no such folder.
-func (w Workspace) EvaluatedCheckpoint(ctx context.Context, folder string) (of Evaluated, err error) {
+func (w Workspace) EvaluatedCheckpoint(ctx context.Context, folder string) (evaluated Evaluated, err error) {
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {
-		return of, err
+		return evaluated, err
 	}
-	if err := json.Unmarshal(m.Configuration, &of); err != nil {
-		return of, fmt.Errorf("the configuration in %s: %w", storage.Join(folder, manifest.FileName), err)
+	if err := json.Unmarshal(m.Configuration, &evaluated); err != nil {
+		return evaluated, fmt.Errorf("the configuration in %s: %w", storage.Join(folder, manifest.FileName), err)
 	}
-	return of, nil
+	return evaluated, nil
 }
