@@ -127,7 +127,18 @@ type tooShort struct {
 }
 
 func (t *tooShort) Error() string {
-	return fmt.Sprintf("--minutes %g is too short on this graph: give %.2g or more, or take %s, which needs no training", t.minutes, t.enough, t.instead)
+	return fmt.Sprintf("--minutes %g is too short on this graph: give %g or more, or take %s, which needs no training", t.minutes, roundUp(t.enough), t.instead)
+}
+
+// roundUp returns minutes with one digit after the point, and so never fewer than are enough.
+func roundUp(minutes float64) float64 { return math.Ceil(minutes*10) / 10 }
+
+// clock returns a time of day, with its date if it is half a day away or more.
+func clock(t time.Time) string {
+	if time.Until(t) >= 12*time.Hour {
+		return t.Format(time.DateTime)
+	}
+	return t.Format(time.TimeOnly)
 }
 
 // candidate is a choice of hyperparameters, measured on the graph.
@@ -330,10 +341,10 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 	}
 	more := speed.Epochs(time.Until(f.until).Seconds(), t.configuration, int(t.facts), t.valid, t.validation)
 	if more == 0 {
-		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %.2g or more",
-			f.minutes, f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes())
+		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %g or more",
+			f.minutes, roundUp(f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes()))
 	}
-	e.Say("--minutes %g, until %s: %d more epochs", f.minutes, deadline.Format(time.TimeOnly), more)
+	e.Say("--minutes %g, until %s: %d more epochs", f.minutes, clock(deadline), more)
 	return e.Flags.Set("epochs", strconv.Itoa(done+more))
 }
 
@@ -367,7 +378,7 @@ func (c *candidate) apply(e *command.Environment) error {
 
 // say prints the choice, why, and until when.
 func (c *candidate) say(e *command.Environment, minutes float64, deadline time.Time) {
-	e.Say("--minutes %g, until %s: %s queries at %.0f a second, then %s to fit probabilities", minutes, deadline.Format(time.TimeOnly),
+	e.Say("--minutes %g, until %s: %s queries at %.0f a second, then %s to fit probabilities", minutes, clock(deadline),
 		progress.Count(c.timetable.Queries), 1/c.speed.Query, progress.Duration(time.Duration(c.fit)*time.Second))
 	if c.choice != "" {
 		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"tagnet/model/learn"
 	"tagnet/pipelines/internal/cli/command"
@@ -78,6 +79,22 @@ func TestDefaultMinutesTooShort(t *testing.T) {
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", ring(t, 40))
 	if want := "1e-05 minutes are too short on this graph: --minutes 2\n--minutes 2, until "; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
+	}
+}
+
+// TestTimesAsText names no fewer minutes than are enough, and the day of a time that is far away.
+func TestTimesAsText(t *testing.T) {
+	err := &tooShort{minutes: 1, enough: 123.41}
+	if want := "--minutes 1 is too short on this graph: give 123.5 or more, "; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%q, want %q", err, want)
+	}
+	soon := time.Now().Add(time.Minute)
+	if got, want := clock(soon), soon.Format("15:04:05"); got != want {
+		t.Errorf("in a minute is %q, want %q", got, want)
+	}
+	late := soon.AddDate(0, 0, 2)
+	if got, want := clock(late), late.Format("2006-01-02 15:04:05"); got != want {
+		t.Errorf("in two days is %q, want %q", got, want)
 	}
 }
 
