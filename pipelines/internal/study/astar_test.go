@@ -133,6 +133,8 @@ func TestCheckpointMistakes(t *testing.T) {
 	}{
 		"of a window":    {[]string{"--model", "best"}, command.ExitFailure, "policy window"},
 		"absent":         {[]string{"--model", "7"}, command.ExitFailure, "epoch-007"},
+		"of any graph":   {[]string{"--model", "zero"}, command.ExitUsage, `--model is "zero": want a checkpoint of A*Net: best, last, `},
+		"of ULTRA":       {[]string{"--model", "ultra.pth"}, command.ExitUsage, "want a checkpoint of A*Net"},
 		"while training": {[]string{"--model", "best", "--split", "train"}, command.ExitUsage, "--split"},
 		"none":           {[]string{"--model", ""}, command.ExitUsage, `--model is ""`},
 		"kernel":         {[]string{"--model", "best", "--kernel", "cuda"}, command.ExitUsage, "--kernel"},

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"strconv"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -13,6 +14,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/preprocess"
@@ -220,6 +222,9 @@ func (f *messagesFlags) count(ctx context.Context, e *command.Environment, sourc
 
 // openModel opens the checkpoint of a model of A*Net and records it in the settings.
 func (f *messagesFlags) openModel(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
+	if ref := (pretrained.Ref{Name: f.model}); ref.IsNamed() || ref.IsPyTorch() {
+		return nil, command.FlagError("model", strconv.Quote(f.model), "a checkpoint of A*Net: best, last, an epoch's number, or the path of its file")
+	}
 	m, err := e.OpenCheckpoint(ctx, f.model, loaded)
 	if err != nil {
 		return nil, err
