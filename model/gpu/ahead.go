@@ -78,6 +78,7 @@ type ahead struct {
 func (a ahead) of(examples []optimizer.Example, seed uint64) bool {
 	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b optimizer.Example) bool {
 		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key &&
-			(a.Negatives == nil) == (b.Negatives == nil) && slices.Equal(a.Negatives, b.Negatives) && slices.Equal(a.Known, b.Known)
+			(a.Negatives == nil) == (b.Negatives == nil) && slices.Equal(a.Negatives, b.Negatives) && slices.Equal(a.Known, b.Known) &&
+			slices.Equal(a.OtherAnswers(), b.OtherAnswers()) && slices.Equal(a.OtherKeys, b.OtherKeys)
 	})
 }

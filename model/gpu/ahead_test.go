@@ -11,6 +11,7 @@ import (
 
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
+	"tagnet/model/graph"
 	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 )
@@ -207,5 +208,19 @@ func TestStepWaitsTwice(t *testing.T) {
 		if _, err := trainer.Step(batches[0], 3+step); !errors.Is(err, device.ErrLost) || d.stream != 0 {
 			t.Errorf("error %v, stream %d, want %v and 0", err, d.stream, device.ErrLost)
 		}
+	}
+}
+
+// TestAheadOfOtherAnswers does not take a step for another one, whose queries have other answers or other draws of them beside equal first ones.
+func TestAheadOfOtherAnswers(t *testing.T) {
+	one := func(other int32, key uint64) []optimizer.Example {
+		return []optimizer.Example{{Query: graph.Query{Source: 1, Answer: 2, Others: &graph.Others{other}}, Key: 3, OtherKeys: []uint64{key}}}
+	}
+	next := ahead{examples: one(4, 5), seed: 6}
+	if !next.of(one(4, 5), 6) {
+		t.Error("an equal step is another one")
+	}
+	if next.of(one(7, 5), 6) || next.of(one(4, 8), 6) {
+		t.Error("a step with other answers is the same")
 	}
 }
