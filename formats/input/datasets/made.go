@@ -20,7 +20,7 @@ type Made struct {
 	Name string
 	// About says what its entities are.
 	About string
-	draw  func(d *draft) // nil is the family's
+	draw  func(d *draft) // nil for the family, which is drawn elsewhere
 }
 
 // MissingFile is the file of the facts that a made-up graph lacks, in the folder of its splits.
@@ -143,7 +143,7 @@ func (d *draft) mirror(relation string) {
 	d.rules = append(d.rules, planted{Rule{relation, []Step{{relation, true}}}, 1})
 }
 
-// plant adds what a rule concludes, each conclusion by a probability, until nothing new follows, and noise of which there is a share.
+// plant adds a rule: each of its conclusions with probability holds, until nothing new follows, and a share noise of random facts.
 func (d *draft) plant(holds, noise float64, conclusion string, path ...Step) {
 	rule := planted{Rule{conclusion, path}, holds}
 	d.rules = append(d.rules, rule)

@@ -48,7 +48,7 @@ type DistanceWriter struct {
 }
 
 // CreateDistances begins a table of distances over a number of entities, searched up to a number of
-// hops (1 to hop.Most). Commit or Abort ends it.
+// hops (0 to hop.Most). Commit or Abort ends it.
 func CreateDistances(ctx context.Context, url string, entities, hops int) (*DistanceWriter, error) {
 	if hops < 0 || hops > hop.Most {
 		return nil, fmt.Errorf("writing %s: distances up to %d hops do not fit into 4 bits; search at most %d hops", url, hops, hop.Most)

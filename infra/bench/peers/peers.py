@@ -128,14 +128,14 @@ def popularity(folder):
         for h, r, t in facts[split]:
             known.setdefault((names[h], r, 0), []).append(names[t])
             known.setdefault((names[t], r, 1), []).append(names[h])
-    reciprocal = []
+    inverses = []
     for h, r, t in facts["test"]:
         for source, direction, answer in ((names[h], 0, names[t]), (names[t], 1, names[h])):
             scores = dense.get((r, direction), np.zeros(len(names))).copy()
             score = scores[answer]
             scores[known[source, r, direction]] = -1
-            reciprocal.append(1 / (1 + (scores > score).sum() + (scores == score).sum() / 2))
-    show("popularity", seconds, mrr=np.mean(reciprocal))
+            inverses.append(1 / (1 + (scores > score).sum() + (scores == score).sum() / 2))
+    show("popularity", seconds, mrr=np.mean(inverses))
 
 
 def show(program, seconds, **quality):

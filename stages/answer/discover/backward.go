@@ -35,7 +35,7 @@ type BackwardParams struct {
 	Name   string
 }
 
-// Backward asks the other query of each candidate that only one of its two queries lists. Each is queried once. Output: the URL of the index.
+// Backward asks the other query of each candidate that only one of its two queries lists, once for each query. Output: the URL of the index.
 func Backward(s beam.Scope, p BackwardParams) beam.PCollection {
 	s = s.Scope("discover.Backward")
 	return index(s, p.Spills, p.Name, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
@@ -74,7 +74,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 		return err
 	}
 	emit(Section{}) // so that there is an index even if nothing is queried
-	// Answers that a query listed and answers that are wanted meet in one order; the ones that lack a rank are queried.
+	// Both lists are sorted by answer: those that a query listed, and those that are wanted. Wanted ones without a rank are queried.
 	spills, err := p.Spills.ofRange(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err

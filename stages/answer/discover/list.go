@@ -39,10 +39,10 @@ const RowsPerPart = 1 << 17
 
 // ListParams are the parameters of List.
 type ListParams struct {
-	// Spills has the spill files, Of the names of the candidates and of what was asked backward. Required.
+	// Spills has the spill files. Of are the names in it of the candidates, and of the answers to the other query of each. Required.
 	Spills SpillFolder
 	Of     []string
-	// Backward is the name among Of of what was asked backward. Required.
+	// Backward is the one of these names that stands for the answers to the other queries. Required.
 	Backward string
 	// Folder is the URL of the folder of the outputs. Required.
 	Folder string
@@ -104,7 +104,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		return err
 	}
 	var out Selected
-	// The two ranks of a fact meet in one order, and its probability follows from them.
+	// Both lists of ranks are sorted by fact, so that the two ranks of a fact meet; its probability follows from them.
 	best := discovery.Best{Most: p.Most}
 	add, end := discovery.Join(func(o *probability.Observation) error {
 		e := discovery.Entry{Observation: *o}

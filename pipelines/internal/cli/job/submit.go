@@ -81,7 +81,7 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	// Not canceled: a job whose id is not known here could not be canceled either.
+	// From here on ctx does not cancel: a job that starts without this program knowing its id could not be canceled.
 	running, cancel := context.WithTimeout(context.WithoutCancel(ctx), submitTimeout)
 	defer cancel()
 	if j.ID, err = runnerlib.Submit(running, j.client, prepared, token); err != nil {
