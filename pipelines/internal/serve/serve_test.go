@@ -320,6 +320,7 @@ func TestULTRA(t *testing.T) {
 	pipelinetest.Write(t, weights, string(weightstest.File(t, weightstest.Drawn(3).Tensors)))
 	p := launch(t, workspace, "--model", weights)
 	ready(t, p.url)
+	written(t, workspace) // ask would otherwise find the server writing them
 	if h := read[health](t, send(t, "GET", p.url+"/healthz", "")); h.Checkpoint != "drawn.pth" {
 		t.Errorf("%+v", h)
 	}
