@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	_ "embed"
 	"math"
 	"slices"
@@ -108,12 +109,7 @@ func (f Frontier) Expect(graph Traits, choice string, queries int64) float64 {
 // Nearest returns the graphs that one is most like, at most n.
 func (f Frontier) Nearest(graph Traits, n int) []string {
 	sorted := slices.Clone(f)
-	slices.SortStableFunc(sorted, func(a, b Studied) int {
-		if graph.distance(a.Traits) < graph.distance(b.Traits) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(sorted, func(a, b Studied) int { return cmp.Compare(graph.distance(a.Traits), graph.distance(b.Traits)) })
 	var names []string
 	for _, s := range sorted[:min(n, len(sorted))] {
 		names = append(names, s.Name)

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -40,21 +39,24 @@ const (
 )
 
 // amounts are the flags that --minutes decides.
-var amounts = []string{"epochs", "queries_per_epoch", "learning_rate_decay", "validate_every", "valid_limit"}
+var amounts = []string{"epochs", "learning_rate_decay", "queries_per_epoch", "valid_limit", "validate_every"}
+
+// chosen reports whether flags choose hyperparameters.
+func (f *flags) chosen() bool {
+	return f.preset != "" || f.origin.from != "" || slices.ContainsFunc(f.fields, func(f *field) bool { return f.given })
+}
 
 // timed reports whether the training is one for a time: by --minutes, or since nothing else says how long it takes.
 func (f *flags) timed(ctx context.Context, e *command.Environment, records []checkpoint.Record) (bool, error) {
-	var given, amount []string
-	e.Flags.Visit(func(g *flag.Flag) {
-		if slices.Contains(amounts, g.Name) {
-			amount = append(amount, "--"+g.Name)
+	var amount []string
+	for _, name := range amounts {
+		if e.Given(name) {
+			amount = append(amount, "--"+name)
 		}
-		given = append(given, g.Name)
-	})
-	chosen := len(amount) > 0 || f.preset != "" || f.origin.from != "" || f.bundles || slices.ContainsFunc(f.fields, func(f *field) bool { return f.given })
+	}
 	switch {
-	case !slices.Contains(given, "minutes"):
-		if chosen || f.workers > 1 || f.resume && len(records) > 0 || command.Elsewhere() {
+	case !e.Given("minutes"):
+		if len(amount) > 0 || f.chosen() || f.bundles || f.workers > 1 || f.resume && len(records) > 0 || command.Elsewhere() {
 			return false, nil
 		}
 		if before, err := lock.LastCommand(ctx, e.Workspace.Checkpoints()); f.resume && before != "" || err != nil {
@@ -87,20 +89,19 @@ func (f *flags) schedule(ctx context.Context, e *command.Environment, began time
 	if !timed || err != nil {
 		return err
 	}
-	deadline := began.Add(time.Duration(f.minutes * float64(time.Minute)))
+	end := func() time.Time { return began.Add(time.Duration(f.minutes * float64(time.Minute))) }
 	if len(records) > 0 && (!e.Force || f.resume) {
 		if f.existing = true; !f.resume {
 			return nil // the plan says what may be done with them
 		}
-		return f.extend(ctx, e, records, deadline)
+		return f.extend(ctx, e, records, end())
 	}
-	best, err := f.choose(ctx, e, deadline)
-	if short := (&tooShort{}); errors.As(err, &short) && !f.minutesGiven(e) {
+	best, err := f.choose(ctx, e, end())
+	if short := (&tooShort{}); errors.As(err, &short) && !e.Given("minutes") {
 		// Nobody asked for ten minutes: where they are too few, the training takes what is enough.
 		f.minutes = math.Ceil(short.enough)
 		e.Say("%g minutes are too short on this graph: --minutes %g", short.minutes, f.minutes)
-		deadline = began.Add(time.Duration(f.minutes * float64(time.Minute)))
-		best, err = f.choose(ctx, e, deadline)
+		best, err = f.choose(ctx, e, end())
 	}
 	if err != nil {
 		return err
@@ -109,15 +110,8 @@ func (f *flags) schedule(ctx context.Context, e *command.Environment, began time
 		return err
 	}
 	f.until = best.until
-	best.say(e, f.minutes, deadline)
+	best.say(e, f.minutes, end())
 	return nil
-}
-
-// minutesGiven reports whether --minutes was given.
-func (f *flags) minutesGiven(e *command.Environment) bool {
-	given := false
-	e.Flags.Visit(func(g *flag.Flag) { given = given || g.Name == "minutes" })
-	return given
 }
 
 // tooShort is the error of a time in which no choice can be trained.
@@ -147,7 +141,6 @@ type candidate struct {
 	speed     learn.Speed
 	fit       float64 // seconds of the fit of probabilities
 	timetable learn.Timetable
-	expected  float64 // see learn.Frontier.Expect
 	until     time.Time
 	alike     []string // graphs of the frontier
 }
@@ -156,51 +149,55 @@ type candidate struct {
 func (f *flags) choose(ctx context.Context, e *command.Environment, deadline time.Time) (*candidate, error) {
 	frontier := learn.Measured()
 	choices := frontier.Choices()
-	if f.preset != "" || f.origin.from != "" || slices.ContainsFunc(f.fields, func(f *field) bool { return f.given }) {
+	if f.chosen() {
 		choices = []string{""}
 	}
 	about := time.Duration(min(mostMeasured, measuring*f.minutes*60/float64(len(choices))) * float64(time.Second))
-	quiet := *e
-	quiet.Out = io.Discard // each choice would say the same
-	var best *candidate
+	var candidates []*candidate
 	var failed error // of a choice that does not fit into the memory, for example
 	short := 0.
 	for i, choice := range choices {
 		if i == 1 { // the graph can be opened
 			e.Progress.Print("measuring how fast %d choices of hyperparameters train on this graph", len(choices))
 		}
-		c, least, err := f.measure(ctx, &quiet, choice, about, deadline)
+		c, least, err := f.measure(ctx, e, choice, about, deadline)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
 			failed = err
-			continue
-		case least > 0:
-			if short == 0 || least < short {
-				short = least
-			}
-			continue
-		}
-		summary, err := counts.ReadDataset(ctx, e.Workspace.Graph())
-		if err != nil {
-			return nil, err
-		}
-		traits := learn.Traits{
-			Facts: float64(summary.Facts), Entities: float64(summary.Entities), Relations: float64(summary.Relations),
-			Answers: float64(summary.Queries["train"]) / float64(max(1, summary.Distinct["train"])),
-		}
-		c.expected, c.alike = frontier.Expect(traits, choice, c.timetable.Queries), frontier.Nearest(traits, 2)
-		if best == nil || c.expected > best.expected {
-			best = c
+		case least > 0 && (short == 0 || least < short):
+			short = least
+		case least == 0:
+			candidates = append(candidates, c)
 		}
 	}
-	if best == nil && failed != nil {
+	switch {
+	case len(candidates) > 0:
+		return expectMost(ctx, e, frontier, candidates)
+	case failed != nil:
 		return nil, failed
 	}
-	if best == nil {
-		return nil, &tooShort{f.minutes, short, e.Workspace.Command("discover", "--model", "zero")}
+	return nil, &tooShort{f.minutes, short, e.Workspace.Command("discover", "--model", "zero")}
+}
+
+// expectMost returns the candidate, the first of equal ones, of which most is expected on the graph.
+func expectMost(ctx context.Context, e *command.Environment, frontier learn.Frontier, candidates []*candidate) (best *candidate, err error) {
+	summary, err := counts.ReadDataset(ctx, e.Workspace.Graph())
+	if err != nil {
+		return nil, err
 	}
+	traits := learn.Traits{
+		Facts: float64(summary.Facts), Entities: float64(summary.Entities), Relations: float64(summary.Relations),
+		Answers: float64(summary.Queries["train"]) / float64(max(1, summary.Distinct["train"])),
+	}
+	most := -1.
+	for _, c := range candidates {
+		if expected := frontier.Expect(traits, c.choice, c.timetable.Queries); expected > most {
+			best, most = c, expected
+		}
+	}
+	best.alike = frontier.Nearest(traits, 2)
 	return best, nil
 }
 
@@ -233,16 +230,23 @@ func (f *flags) with(choice string) (*flags, error) {
 	return &g, nil
 }
 
-// measure measures a choice and plans a training with it. If the time is too short for one, it returns about how many minutes are enough.
-func (f *flags) measure(ctx context.Context, e *command.Environment, choice string, about time.Duration, deadline time.Time) (*candidate, float64, error) {
+// opened opens a training with the flags of a choice, to be measured. It prints nothing: each choice would say the same.
+func (f *flags) opened(ctx context.Context, e *command.Environment, choice string) (*trainer, error) {
 	g, err := f.with(choice)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if err := g.configure(ctx, e); err != nil {
-		return nil, 0, err
+	quiet := *e
+	quiet.Out = io.Discard
+	if err := g.configure(ctx, &quiet); err != nil {
+		return nil, err
 	}
-	t, err := g.open(ctx, e)
+	return g.open(ctx, &quiet)
+}
+
+// measure measures a choice and plans a training with it. If the time is too short for one, it returns about how many minutes are enough.
+func (f *flags) measure(ctx context.Context, e *command.Environment, choice string, about time.Duration, deadline time.Time) (*candidate, float64, error) {
+	t, err := f.opened(ctx, e, choice)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -312,16 +316,7 @@ func (t *trainer) fitSeconds(ctx context.Context, about time.Duration) (float64,
 // extend sets the number of epochs with which a resumed training takes the time.
 func (f *flags) extend(ctx context.Context, e *command.Environment, records []checkpoint.Record, deadline time.Time) error {
 	last := records[len(records)-1]
-	g, err := f.with("")
-	if err != nil {
-		return err
-	}
-	quiet := *e
-	quiet.Out = io.Discard
-	if err := g.configure(ctx, &quiet); err != nil {
-		return err
-	}
-	t, err := g.open(ctx, &quiet)
+	t, err := f.opened(ctx, e, "")
 	if err != nil {
 		return err
 	}
