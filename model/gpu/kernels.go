@@ -11,7 +11,7 @@ import (
 //
 // Each source NAME.cu is compiled for each embedding dimension, as the macro DIM, to NAME_32.ptx, NAME_64.ptx and NAME_128.ptx; one
 // whose first line is "// dims: none" does not depend on the dimension and becomes NAME.ptx. After a change, make ptx compiles them (see
-// infra/ptx), and make current proves that the committed PTX is what the sources compile to.
+// infra/ptx), and make current fails if the committed PTX differs from what they compile to.
 //
 //go:embed kernels/*.ptx
 var kernelFiles embed.FS

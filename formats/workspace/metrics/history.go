@@ -36,12 +36,12 @@ type Epoch struct {
 	Trials []EpochTrial `json:"trials,omitempty"`
 }
 
-// EqualScores is the loss if the answer and its negatives have the score 0, to which a training tends that has lost its way: ln 2.
+// EqualScores is ln 2, the loss if the answer and its negatives have the score 0. Where a training collapses, its loss tends to it.
 const EqualScores = math.Ln2
 
-// Diverged reports whether the epoch shows that its training diverged: no validation is above chance, and the loss is far above that of equal
-// scores, or as high in a later epoch than the first, which may only have learned little. Far is what no step on a few facts reaches, nor weights of
-// other graphs before they are trained: 1.6 is usual for both.
+// Diverged reports whether the epoch shows that its training diverged. The validation MRR is then at chance, and the loss is either more than
+// three times that of equal scores or, after the first epoch, equal to it. A single step on few facts, and weights of another graph before
+// their first step, have losses of up to 1.6, which is less.
 func (e Epoch) Diverged() bool {
 	near := 1e-3
 	if e.Valid == nil { // nothing but the loss shows it

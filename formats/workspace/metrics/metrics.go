@@ -61,7 +61,7 @@ type Valid struct {
 	Queries int64 `json:"queries"`
 	// Sample is nil unless the queries are a sample of the validation queries.
 	Sample *Sample `json:"sample,omitempty"`
-	// Chance is what random scores give to the same queries; its zero value, what was not computed.
+	// Chance is the MRR of random scores for the same queries, or zero if it was not computed.
 	Chance Chance `json:"chance,omitzero"`
 	Ranks
 }

@@ -98,7 +98,7 @@ func diverged(e metrics.Epoch, rate float64) string {
 	return text + fmt.Sprintf("; try a --learning_rate below %g", rate)
 }
 
-// doubt returns why the best checkpoint may be of no use, and what to do. It is empty where nothing shows it.
+// doubt returns why the best checkpoint may be useless, and a remedy. It returns "" for a checkpoint that is better than random scores.
 func doubt(best checkpoint.Record) string {
 	e := metrics.Epoch{Epoch: best.Epoch, Loss: best.Loss, Valid: best.Valid}
 	switch {

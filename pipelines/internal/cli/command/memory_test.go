@@ -12,8 +12,8 @@ import (
 	"tagnet/model/budget"
 )
 
-// TestFewerThreadsAreTold expects that an allotment of fewer threads than cores is told once, and
-// that a number of threads that is given is taken or refused.
+// TestFewerThreadsAreTold expects one message if the memory allows fewer threads than there are cores, and
+// that a given number of threads is either used or refused.
 func TestFewerThreadsAreTold(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	estimate := budget.Estimate{Task: "scoring", Held: 100 * budget.MiB, Thread: 200 * budget.MiB}
