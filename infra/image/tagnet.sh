@@ -9,6 +9,8 @@ work=$(mktemp -d)
 server=
 trap 'if [ -n "$server" ]; then kill "$server"; fi; rm -rf "$work"' EXIT
 
+# The log is there before its reader, who does not wait for the server.
+: >"$work/log"
 # crane changes the configuration of an image only in a registry. This one is local and ends with the script.
 "$crane" registry serve --address 127.0.0.1:0 --disk "$work" 2>"$work/log" &
 server=$!
