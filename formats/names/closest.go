@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // The bounds of the search for close names, so that no name makes it slow: how many letters of a name are compared, and the
@@ -20,7 +22,7 @@ const blank = "_:"
 
 // Closest returns the names with the least edit distance to the given one (insertions, deletions and
 // replacements of letters), nearest first, and in their order if equal. Names that begin with the given
-// one come before all others, because it may be unfinished, then those that contain it, if it has three letters. Case is ignored, and only
+// one come before all others, because it may be unfinished, then those that contain it, if it has three letters. Case and accents are ignored, and only
 // the first 128 letters and distances up to 32 count. Blank nodes of RDF,
 // such as _:b1, come last, unless one is given.
 func Closest(name string, names []string, count int) []string {
@@ -191,7 +193,7 @@ func Like(name string, names []string) (string, bool) {
 	return closest, 2*distance < len(known)
 }
 
-// folded appends the first letters of a name to a buffer, without their case.
+// folded appends the first letters of a name to a buffer, without their case and accents.
 func folded(to []rune, name string, most int) []rune {
 	for _, letter := range name {
 		if len(to) == most {
@@ -202,13 +204,18 @@ func folded(to []rune, name string, most int) []rune {
 	return to
 }
 
-// folds returns a letter without its case.
+// folds returns a letter without its case and its accents: who types Zurich means Zürich.
 func folds(letter rune) rune {
 	switch {
 	case 'A' <= letter && letter <= 'Z':
 		return letter + 'a' - 'A'
 	case letter <= unicode.MaxASCII:
 		return letter
+	}
+	var utf [utf8.UTFMax]byte
+	letters := norm.NFD.Properties(utf8.AppendRune(utf[:0], letter)).Decomposition()
+	if len(letters) > 0 {
+		letter, _ = utf8.DecodeRune(letters)
 	}
 	return unicode.ToLower(letter)
 }

@@ -21,7 +21,7 @@ func TestClosest(t *testing.T) {
 		}
 	}
 	places := []string{"Berlin Mitte", "Köln", "Ostberlin", "_:berlim", "_:b12"}
-	for name, want := range map[string][]string{"berlin": {"Berlin Mitte", "Ostberlin", "Köln"}, "OSTBERLI": {"Ostberlin"}, "_:b1": {"_:b12"}} {
+	for name, want := range map[string][]string{"berlin": {"Berlin Mitte", "Ostberlin", "Köln"}, "OSTBERLI": {"Ostberlin"}, "kol": {"Köln"}, "_:b1": {"_:b12"}} {
 		if got := Closest(name, places, len(want)); !slices.Equal(got, want) {
 			t.Errorf("closest to %q are %q, want %q", name, got, want)
 		}

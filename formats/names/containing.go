@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Index finds the names that contain a text. It holds a copy of their letters without case, which takes about their length in bytes and one
+// Index finds the names that contain a text. It holds a copy of their letters without case and accents, which takes about their length in bytes and one
 // for each. It may be used concurrently.
 type Index struct {
 	names  []string
@@ -75,7 +75,7 @@ func (x *Index) eachBlock(each func(block int) bool) {
 	all.Wait()
 }
 
-// Containing returns up to count of the names that contain a text, whatever the case of its letters, and whether there are
+// Containing returns up to count of the names that contain a text, whatever the case and the accents of its letters, and whether there are
 // more: first those that WithPrefix returns, then the others in their order. It looks at every name unless it has found enough
 // before, with all cores, one search at a time, until ctx ends: then some names are missing.
 func (x *Index) Containing(ctx context.Context, text string, count int) (found []string, more bool) {
@@ -152,7 +152,7 @@ func (p pattern) index(text []byte) int {
 	return -1
 }
 
-// appendFolded appends the letters of a text without their case.
+// appendFolded appends the letters of a text without their case and accents.
 func appendFolded(to []byte, text string) []byte {
 	for _, letter := range text {
 		to = utf8.AppendRune(to, folds(letter))

@@ -24,11 +24,13 @@ func TestContaining(t *testing.T) {
 		want  []string
 		more  bool
 	}{
-		{"ann", 9, []string{"Ann", "ANN", "Hannah", "Joanna Eibe"}, false},
+		{"ann", 9, []string{"Ann", "ANN", "Hannah", "Joanna Eibe", "ÄNNE"}, false},
 		{"Ann", 3, []string{"Ann", "ANN", "Hannah"}, true},
-		{"ann", 4, []string{"Ann", "ANN", "Hannah", "Joanna Eibe"}, false},
+		{"ann", 4, []string{"Ann", "ANN", "Hannah", "Joanna Eibe"}, true},
 		{"änne", 9, []string{"ÄNNE"}, false},
-		{"OË", 9, []string{"Zoë"}, false},
+		{"anne", 9, []string{"ÄNNE"}, false},
+		{"zoe", 9, []string{"Zoë"}, false},
+		{"OË", 9, []string{"Zoë", "joe"}, false},
 		{"eibe", 9, []string{"Joanna Eibe"}, false},
 		{"(ORAL", 9, []string{"aspirin (oral)"}, false},
 		{"nnan", 9, nil, false},
