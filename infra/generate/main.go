@@ -1,5 +1,4 @@
-// Command generate makes a knowledge graph of any size whose degrees follow a power law, as
-// train.txt, valid.txt and test.txt.
+// Command generate makes a knowledge graph of a kind and any size, as train.txt, valid.txt and test.txt.
 package main
 
 import (
@@ -12,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	_ "tagnet/formats/storage/schemes" // --out may be a gs:// URL
 	"tagnet/infra/internal/program"
@@ -26,8 +26,19 @@ type options struct {
 	entities, relations int64
 	exponent            float64
 	seed                uint64
-	rules               bool
+	kind                string
 }
+
+// The kinds of graphs.
+const (
+	powerLawKind  = "power-law"
+	rulesKind     = "rules"
+	shopKind      = "shop"
+	hierarchyKind = "hierarchy"
+)
+
+// onlyFor has the flags that are only for a power law, and for one other kind if it is not "".
+var onlyFor = map[string]string{"valid": "", "test": "", "exponent": "", "entities": rulesKind, "relations": rulesKind}
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	var o options
@@ -39,9 +50,9 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Int64Var(&o.entities, "entities", 0, "entities; 0 for one to every ten facts of train.txt")
 	set.Int64Var(&o.relations, "relations", 500, "relations")
 	set.Float64Var(&o.exponent, "exponent", 2.5, "of the power law: a degree of k is had by a share that falls as k to minus this, above 2 (huge hubs) to 10 (none)")
-	set.BoolVar(&o.rules, "rules", false, "draw relations and random rules that they follow, instead of a power law; --facts are then about as many, and what is held out follows from a rule; writes rules.txt, too")
+	set.StringVar(&o.kind, "kind", powerLawKind, "`power-law|rules|shop|hierarchy`: degrees by a power law; relations and random rules that they follow, with rules.txt; purchases of customers who like brands; terms, and what follows from which is part of which; of all but the first, --facts are about as many, and what is held out can be known")
 	set.Uint64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
-	if err := program.Parse(set, "Makes a knowledge graph whose degrees follow a power law, or in which random rules hold: train.txt, valid.txt and test.txt.", arguments, diagnostics); err != nil {
+	if err := program.Parse(set, "Makes a knowledge graph of a kind: train.txt, valid.txt and test.txt.", arguments, diagnostics); err != nil {
 		return o, err
 	}
 	if o.entities == 0 {
@@ -71,21 +82,23 @@ func (o options) check(set *flag.FlagSet) error {
 			return wrong("--%s is %d: want %d to %d", n.name, n.value, n.least, n.most)
 		}
 	}
-	drawn := ""
+	other := ""
 	set.Visit(func(f *flag.Flag) {
-		if f.Name == "valid" || f.Name == "test" || f.Name == "exponent" {
-			drawn = f.Name
+		if kind, limited := onlyFor[f.Name]; limited && o.kind != powerLawKind && o.kind != kind {
+			other = f.Name
 		}
 	})
 	switch {
-	case o.rules && drawn != "":
-		return wrong("--%s is not for --rules, which draws it: leave it out", drawn)
+	case !slices.Contains([]string{powerLawKind, rulesKind, shopKind, hierarchyKind}, o.kind):
+		return wrong("--kind is %q: want power-law, rules, shop or hierarchy", o.kind)
+	case other != "":
+		return wrong("--%s is not for --kind %s, which draws it: leave it out", other, o.kind)
 	case set.NArg() > 0:
 		return wrong("unexpected argument %q: flags begin with --; -h lists them", set.Arg(0))
 	case o.out == "":
 		return wrong("--out is missing: name the folder that takes the files")
-	case o.rules && o.facts > mostFollowed:
-		return wrong("--facts is %d: with --rules want %d at most", o.facts, mostFollowed)
+	case o.kind != powerLawKind && o.facts > mostInMemory:
+		return wrong("--facts is %d: with --kind %s want %d at most", o.facts, o.kind, mostInMemory)
 	case !(o.exponent > 2 && o.exponent <= 10):
 		return wrong("--exponent is %v: want more than 2, and 10 at most", o.exponent)
 	}
@@ -97,8 +110,13 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	if err != nil {
 		return err
 	}
-	if o.rules {
+	switch o.kind {
+	case rulesKind:
 		return writeRules(ctx, o, out)
+	case shopKind:
+		return writeDrawn(ctx, o, shop, out)
+	case hierarchyKind:
+		return writeDrawn(ctx, o, hierarchy, out)
 	}
 	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
 	if err != nil {

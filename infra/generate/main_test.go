@@ -219,43 +219,69 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 	}
 }
 
-// TestRules makes a graph with rules: about as many facts as were requested, none twice, and the same bytes again.
-func TestRules(t *testing.T) {
-	flags := []string{"--rules", "--facts", "20000", "--entities", "2000", "--relations", "30", "--seed", "4"}
-	files, err := generate(t, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, name := range []string{"train.txt", "valid.txt", "test.txt"} {
-		for _, fact := range facts(files[name]) {
-			if seen[fact] || strings.Count(fact, "\t") != 2 {
-				t.Fatalf("%s: %q stands twice, or is no fact", name, fact)
+// TestKinds makes graphs of the other kinds: about as many facts as were requested, none twice, and the same bytes again.
+func TestKinds(t *testing.T) {
+	for kind, flags := range map[string][]string{"rules": {"--entities", "2000", "--relations", "30"}, "shop": nil, "hierarchy": nil} {
+		flags = append(flags, "--kind", kind, "--facts", "20000", "--seed", "4")
+		files, err := generate(t, flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, trained := map[string]bool{}, map[string]bool{}
+		for _, name := range []string{"train.txt", "valid.txt", "test.txt"} {
+			for _, fact := range facts(files[name]) {
+				names := strings.Split(fact, "\t")
+				if seen[fact] || len(names) != 3 {
+					t.Fatalf("%s: %s: %q stands twice, or is no fact", kind, name, fact)
+				}
+				seen[fact] = true
+				for _, n := range names {
+					if name == "train.txt" {
+						trained[n] = true
+					} else if kind != "rules" && !trained[n] {
+						t.Errorf("%s: %s: %q is about %s, which is in no training fact", kind, name, fact, n)
+					}
+				}
 			}
-			seen[fact] = true
+		}
+		if train := len(facts(files["train.txt"])); train < 10_000 || train > 40_000 {
+			t.Errorf("%s: %d training facts", kind, train)
+		}
+		if held := min(len(facts(files["valid.txt"])), len(facts(files["test.txt"]))); held < 100 {
+			t.Errorf("%s: %d facts are held out", kind, held)
+		}
+		if kind == "rules" {
+			checkRules(t, facts(files["rules.txt"]))
+		}
+		again, err := generate(t, flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range files {
+			if again[name] != text {
+				t.Errorf("%s: %s of the same seed differs", kind, name)
+			}
 		}
 	}
-	train, rules := len(facts(files["train.txt"])), facts(files["rules.txt"])
-	if train < 10_000 || train > 40_000 || len(facts(files["valid.txt"])) < 100 || len(rules) < 5 {
-		t.Errorf("%d training facts, %d rules", train, len(rules))
+	for _, bad := range [][]string{
+		{"--kind", "rules", "--valid", "5"}, {"--kind", "rules", "--exponent", "3"}, {"--kind", "rules", "--facts", "99999999"}, {"--kind", "rules", "--entities", "1"},
+		{"--kind", "shop", "--relations", "5"}, {"--kind", "hierarchy", "--entities", "5"}, {"--kind", "ruled"},
+	} {
+		if _, err := generate(t, bad...); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}
+
+// checkRules checks the lines of rules.txt.
+func checkRules(t *testing.T, rules []string) {
+	t.Helper()
+	if len(rules) < 5 {
+		t.Errorf("%d rules", len(rules))
 	}
 	for _, rule := range rules {
 		if !strings.Contains(rule, "(x, y) if ") || !strings.Contains(rule, ", confidence 0.") && !strings.Contains(rule, ", confidence 1.00") || !strings.Contains(rule, ", y), ") {
 			t.Errorf("rule %q", rule)
-		}
-	}
-	again, err := generate(t, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		if again[name] != text {
-			t.Errorf("%s of the same seed differs", name)
-		}
-	}
-	for _, bad := range [][]string{{"--rules", "--valid", "5"}, {"--rules", "--exponent", "3"}, {"--rules", "--facts", "99999999"}, {"--rules", "--entities", "1"}} {
-		if _, err := generate(t, bad...); err == nil {
-			t.Errorf("%v: no error", bad)
 		}
 	}
 }

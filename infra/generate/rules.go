@@ -13,8 +13,8 @@ import (
 	"tagnet/model/graph/synthetic"
 )
 
-// mostFollowed bounds the facts of a graph with rules, which is made in memory.
-const mostFollowed = 20_000_000
+// mostInMemory bounds the facts of a graph that is made in memory.
+const mostInMemory = 20_000_000
 
 // writeRules makes a graph in which rules hold, and writes it: half of the facts that are held out are for validation.
 func writeRules(ctx context.Context, o options, out io.Writer) error {
@@ -29,12 +29,7 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 	train, valid, test := divide(g)
 	names := []string{"rules", "test", "valid", "train"} // committed in this order
 	texts := []string{rules(g), lines(test), lines(valid), lines(train)}
-	if err := free(ctx, o.out, names...); err != nil {
-		return err
-	}
-	made := absent(o.out)
 	if err := writeTexts(ctx, o.out, names, texts); err != nil {
-		remove(made)
 		return err
 	}
 	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about %d entities, and %d rules\n", o.out, len(train), len(valid), len(test), g.Entities, len(g.Rules))
@@ -62,8 +57,17 @@ func divide(g *synthetic.Graph) (train, valid, test []graph.Fact) {
 	return train, valid, test
 }
 
-// writeTexts writes text files, which appear when all of them are complete.
-func writeTexts(ctx context.Context, folder string, names, texts []string) error {
+// writeTexts writes text files, none of which may exist. They appear when all of them are complete; with an error, no folder is left.
+func writeTexts(ctx context.Context, folder string, names, texts []string) (err error) {
+	if err := free(ctx, folder, names...); err != nil {
+		return err
+	}
+	made := absent(folder)
+	defer func() {
+		if err != nil {
+			remove(made)
+		}
+	}()
 	files := make([]storage.Writer, len(names))
 	for i, name := range names {
 		file, err := storage.Create(ctx, storage.Join(folder, name+".txt"))
