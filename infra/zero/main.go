@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,11 +19,14 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/program"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/synthetic"
 	"tagnet/model/learn"
+	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
+	"tagnet/model/weights/pretrained"
 )
 
 func main() {
@@ -31,12 +35,12 @@ func main() {
 
 // options are the flags.
 type options struct {
-	workspace, preset, graphs, valid string
-	exponent, madeShare, minutes     float64
-	madeSteps, steps, threads        int
-	seed, limit                      int64
-	kernel                           string
-	resume                           bool
+	workspace, preset, from, graphs, valid    string
+	exponent, madeShare, madeClasses, minutes float64
+	madeSteps, steps, threads                 int
+	seed, limit                               int64
+	kernel                                    string
+	resume                                    bool
 }
 
 func parse(arguments []string, diagnostics io.Writer) (options, error) {
@@ -44,11 +48,13 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set := flag.NewFlagSet("zero", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "", "`folder` or URL that gets the checkpoints, in runs/main/checkpoints")
 	set.StringVar(&o.preset, "preset", "zero", "`name|FILE.json` of the configuration")
+	set.StringVar(&o.from, "from", "", "`weights` of any graph to start from, in place of random ones: zero, or the file of a checkpoint")
 	set.StringVar(&o.graphs, "graphs", "", "`list` of workspaces to learn from, separated by commas; "+checkpoint.MadeGraphs+" stands for graphs that are made from random rules")
 	set.StringVar(&o.valid, "validate_graphs", "", "`list` of workspaces whose validation facts choose the best epoch, by the mean of their metrics")
 	set.Float64Var(&o.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 to 10")
 	set.Float64Var(&o.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where there are others")
-	set.IntVar(&o.madeSteps, "made_steps", 25, "steps on a made graph before the next one is made, 1 or more")
+	set.Float64Var(&o.madeClasses, "made_classes", .5, "share of made graphs whose entities have hidden classes, 0 to 1")
+	set.IntVar(&o.madeSteps, "made_steps", 5, "steps on a made graph before the next one is made, 1 or more")
 	set.IntVar(&o.steps, "epoch_steps", 1000, "steps of an epoch, 1 or more")
 	set.Int64Var(&o.limit, "valid_limit", 0, "most validation queries of a graph, spread evenly over all; 0 takes all")
 	set.Int64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
@@ -106,9 +112,14 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 		return err
 	}
 	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }() // one that stays is of a process that has ended
+	if o.from != "" && len(records) == 0 {
+		if err := o.writeOrigin(held.Guard(ctx), folder, c, mixture.Description); err != nil {
+			return err
+		}
+	}
 	_, err = learn.Train(ctx, learn.Run{
 		Checkpoints: string(folder), Lock: held, History: storage.Join(o.workspace, checkpoint.RunFolder(checkpoint.DefaultRun), metrics.HistoryFile),
-		Configuration: c, Seed: o.seed, Validation: metrics.Validation{Every: 1, Limit: o.limit},
+		Configuration: c, Seed: o.seed, Validation: o.validation(),
 		Every: time.Duration(o.minutes * float64(time.Minute)), Threads: o.threads, Kernel: o.kernel,
 	}, learn.Data{Mixture: mixture}, func(p learn.Progress) { show(out, p) })
 	if err != nil {
@@ -132,6 +143,7 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*l
 	if at := slices.Index(trained, checkpoint.MadeGraphs); at >= 0 {
 		trained = slices.Delete(trained, at, at+1)
 		m.Description.Made = &checkpoint.Made{Share: o.madeShare, Steps: o.madeSteps, Options: synthetic.Default}
+		m.Description.Made.Options.Classes = o.madeClasses
 		if len(trained) == 0 {
 			m.Description.Made.Share = 1
 		}
@@ -164,6 +176,33 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*l
 	}
 	return m, m.Description.Check()
 }
+
+// writeOrigin writes the weights of --from as the checkpoint before the first step, from which the training resumes.
+func (o options) writeOrigin(ctx context.Context, folder checkpoint.Folder, c configuration.Configuration, d checkpoint.Mixture) error {
+	opened, err := pretrained.Ref{Name: o.from}.Open(ctx)
+	if err != nil {
+		return program.Usage("--from: %w", err)
+	}
+	if !reflect.DeepEqual(opened.Configuration(c), c) {
+		return program.Usage("--from %s: its weights are of another model than --preset %s", o.from, o.preset)
+	}
+	weights, _, err := opened.Over(nil)
+	if err != nil {
+		return fmt.Errorf("--from %s: %w", o.from, err)
+	}
+	k, err := kernel.Named("portable") // it has nothing to compute
+	if err != nil {
+		return err
+	}
+	moments, _ := optimizer.NewSolver(c, 0, k).State()
+	return folder.Save(ctx, checkpoint.Record{
+		FormatVersion: checkpoint.FormatVersion, Configuration: c, Mixture: &d, Origin: &opened.Origin,
+		Seed: o.seed, Validation: o.validation(), Epoch: 1, Partial: &checkpoint.Partial{},
+	}, checkpoint.Tensors(weights.Tensors), checkpoint.Tensors(moments))
+}
+
+// validation is how the best epoch is chosen.
+func (o options) validation() metrics.Validation { return metrics.Validation{Every: 1, Limit: o.limit} }
 
 // list splits a list of workspaces, whose last names differ: graphs are recorded by them.
 func list(flag, text string) (roots []string, err error) {

@@ -115,6 +115,34 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if err := run(t.Context(), flags(parted, "--resume", "--made_share", "0.5"), io.Discard, io.Discard); err == nil {
 		t.Error("a training resumed with other shares")
 	}
+	startsFrom(t, checkpoint.FolderOf(whole, checkpoint.DefaultRun), flags)
+}
+
+// startsFrom trains the second epoch of a folder further, and reads where the new checkpoints say that they come from.
+func startsFrom(t *testing.T, folder checkpoint.Folder, flags func(workspace string, more ...string) []string) {
+	t.Helper()
+	further := filepath.Join(t.TempDir(), "further")
+	weights := filepath.Join(string(folder), checkpoint.EpochName(2)+".safetensors")
+	if err := run(t.Context(), flags(further, "--from", weights, "--preset", "zero"), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "of another model") {
+		t.Errorf("weights of 8 dimensions, to be trained with 32: %v", err)
+	}
+	if err := run(t.Context(), flags(further, "--from", weights), io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	from, err := folder.Record(t.Context(), checkpoint.EpochName(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := checkpoint.FolderOf(further, checkpoint.DefaultRun).Record(t.Context(), checkpoint.EpochName(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Origin == nil || got.Origin.SHA256 != from.Weights.SHA256 {
+		t.Errorf("the first epoch says that it comes from %v, want weights %s", got.Origin, from.Weights.SHA256)
+	}
+	if got.Start == nil || got.Start.Pessimistic != from.Valid.Pessimistic {
+		t.Errorf("before the first step validation says %v, want %v", got.Start, from.Valid)
+	}
 }
 
 func TestMistakes(t *testing.T) {
@@ -131,6 +159,8 @@ func TestMistakes(t *testing.T) {
 		"--workspace " + w + " --graphs made --valid_limit -1":            "--valid_limit is -1: want 0 or more",
 		"--workspace " + w + " --graphs made --threads -3":                "--threads is -3: want 0 or more",
 		"--workspace " + w + " --graphs made --checkpoint_minutes NaN":    "--checkpoint_minutes is NaN: want 0 to 10",
+		"--workspace " + w + " --graphs made --made_classes 2":            "classes is 2: want 0 to 1",
+		"--workspace " + w + " --graphs made --from absent.safetensors":   "--from: ",
 		"--workspace " + w + " --graphs made --made_steps 0":              "made.steps is 0, want 1 or more",
 		"--workspace " + w + " --graphs made --validate_graphs " + w:      "manifest.json",
 		"--workspace " + w + " --graphs " + filepath.Join(w, "absent"):    "manifest.json",

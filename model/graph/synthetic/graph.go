@@ -21,6 +21,9 @@ type Options struct {
 	Relations Range `json:"relations"`
 	// Degree is the mean number of facts of base relations that an entity is in.
 	Degree Range `json:"degree"`
+	// Classes is the share of graphs whose entities have hidden classes. These have 14 to 300 entities and thousands of facts, whatever Entities
+	// and Degree say.
+	Classes float64 `json:"classes,omitempty"`
 }
 
 // Default are options for graphs that a step of training takes milliseconds on.
@@ -35,6 +38,9 @@ func (o Options) Check() error {
 		if r.Least < r.least || r.Most < r.Least {
 			return fmt.Errorf("%s %d to %d: want %d or more, and the least first", name, r.Least, r.Most, r.least)
 		}
+	}
+	if !(o.Classes >= 0 && o.Classes <= 1) {
+		return fmt.Errorf("classes is %g: want 0 to 1", o.Classes)
 	}
 	return nil
 }
@@ -66,18 +72,40 @@ func New(seed uint64, o Options) (*Graph, error) {
 		return nil, fmt.Errorf("making a graph: %w", err)
 	}
 	rng := rand.New(rand.NewPCG(parallel.Seed(seed, 1), parallel.Seed(seed, 2)))
-	m := &maker{rng: rng, Graph: &Graph{Entities: logarithmic(rng, o.Entities), Relations: logarithmic(rng, o.Relations)}, known: map[graph.Fact]bool{}}
-	m.out = make([]map[int32][]int32, 2*m.Relations)
-	m.drawTypes()
-	degree := float64(logarithmic(rng, o.Degree))
-	base := max(1, int(math.Round(float64(m.Relations)*(.4+.3*rng.Float64()))))
-	m.drawBase(base, degree*float64(m.Entities)/2)
+	m := &maker{rng: rng, Graph: &Graph{}, known: map[graph.Fact]bool{}}
+	draw := m.drawTyped
+	if o.Classes > 0 && rng.Float64() < o.Classes {
+		draw = m.drawClasses
+	}
+	base := draw(o)
 	m.Base = len(m.Facts)
 	for relation := base; relation < m.Relations; relation++ {
 		m.derive(int32(relation))
 	}
 	m.holdOut()
 	return m.Graph, nil
+}
+
+// drawTyped draws a graph whose entities have types, and the facts of its base relations, the first ones.
+func (m *maker) drawTyped(o Options) (base int) {
+	m.size(o.Entities, o.Relations)
+	m.drawTypes()
+	degree := float64(logarithmic(m.rng, o.Degree))
+	base = m.baseRelations()
+	m.drawBase(base, degree*float64(m.Entities)/2)
+	return base
+}
+
+// size draws the numbers of entities and relations.
+func (m *maker) size(entities, relations Range) {
+	m.Entities, m.Relations = logarithmic(m.rng, entities), logarithmic(m.rng, relations)
+	m.out = make([]map[int32][]int32, 2*m.Relations)
+	m.heads, m.tails = make([]int, 2*m.Relations), make([]int, 2*m.Relations)
+}
+
+// baseRelations draws how many relations follow from no rule.
+func (m *maker) baseRelations() int {
+	return max(1, int(math.Round(float64(m.Relations)*(.4+.3*m.rng.Float64()))))
 }
 
 // logarithmic draws a number whose logarithm is uniform.
@@ -120,7 +148,6 @@ func (m *maker) drawTypes() {
 		m.types = append(m.types, members)
 		from = to
 	}
-	m.heads, m.tails = make([]int, 2*m.Relations), make([]int, 2*m.Relations)
 }
 
 // add adds a fact to the graph, unless it is there.

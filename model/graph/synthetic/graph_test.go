@@ -111,7 +111,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("seed %d: a mean degree of %.1f in base relations, want about 3", seed, degree)
 		}
 	}
-	for _, bad := range []Options{{}, {Range{5, 4}, Range{1, 1}, Range{1, 1}}, {Range{2, 4}, Range{0, 1}, Range{1, 1}}} {
+	for _, bad := range []Options{{}, {Range{5, 4}, Range{1, 1}, Range{1, 1}, 0}, {Range{2, 4}, Range{0, 1}, Range{1, 1}, 0}, {Range{2, 4}, Range{1, 1}, Range{1, 1}, 2}} {
 		if _, err := New(1, bad); err == nil {
 			t.Errorf("%v: no error", bad)
 		}
