@@ -119,24 +119,15 @@ func (b *bench) measureForward(ctx context.Context) (result, error) {
 	})
 }
 
-// measureTraining times search, forward pass, loss and backward pass of training queries, which are drawn uniformly.
+// measureTraining times search, forward pass, loss and backward pass of the first queries of a training.
 func (b *bench) measureTraining(ctx context.Context) (result, error) {
-	all, err := b.loaded.Queries(ctx, "train")
+	examples, err := b.examples(ctx)
 	if err != nil {
 		return result{}, err
 	}
-	known, err := b.loaded.TrainAnswers(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	if len(all) == 0 {
-		return result{}, fmt.Errorf("the training split of %s has no queries; use another --workspace", b.workspace)
-	}
-	random := rand.New(rand.NewPCG(seed, 2))
-	examples, relations := make([]optimizer.Example, b.queries), make([]int32, b.queries)
-	for i := range examples {
-		q := all[random.IntN(len(all))]
-		examples[i], relations[i] = optimizer.Example{Query: q, Known: known.Of(q.Source, q.Relation), Key: uint64(i)}, q.Relation
+	relations := make([]int32, len(examples))
+	for i, e := range examples {
+		relations[i] = e.Relation
 	}
 	solver := optimizer.NewSolver(b.configuration, b.graph.RelationCount(), b.kernel)
 	trainer, err := optimizer.New(b.graph, nil, b.configuration, b.parameters, solver, min(b.threads, len(examples)), b.kernel)
@@ -152,6 +143,26 @@ func (b *bench) measureTraining(ctx context.Context) (result, error) {
 		w.count()
 		return err
 	})
+}
+
+// examples returns the first queries of a training, each of as many answers as it has there.
+func (b *bench) examples(ctx context.Context) (examples []optimizer.Example, err error) {
+	set, err := optimizer.NewTrainingSet(ctx, b.loaded)
+	if err != nil {
+		return nil, fmt.Errorf("%w; use another --workspace", err)
+	}
+	keys := set.Keys(b.configuration)
+	for epoch := 1; ; epoch++ {
+		for _, batch := range optimizer.Schedule(keys, b.configuration, seed, epoch) {
+			drawn, err := set.Examples(batch, seed, epoch, nil)
+			if err != nil {
+				return nil, err
+			}
+			if examples = append(examples, drawn...); len(examples) >= b.queries {
+				return examples[:b.queries], nil
+			}
+		}
+	}
 }
 
 // run times count tasks on the workers. Each worker first does one task that is not timed, in

@@ -82,6 +82,7 @@ var avx512 = &assembly{
 	},
 	sums: []sumStripe{{64, sum64AVX512}, {32, sum32AVX512}, {16, sum16AVX512}},
 	widths: []width{
+		{16, normalize16AVX2, normalizeTwo16AVX2, normalizeTraining16AVX2, normalizeBackward16AVX2},
 		{32, normalize32AVX512, normalizeTwo32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
 		{64, normalize64AVX512, normalizeTwo64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
 	},
@@ -96,6 +97,7 @@ var avx2 = &assembly{
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	sums:    []sumStripe{{64, sum64AVX2}, {32, sum32AVX2}, {16, sum16AVX2}, {8, sum8AVX2}},
 	widths: []width{
+		{16, normalize16AVX2, normalizeTwo16AVX2, normalizeTraining16AVX2, normalizeBackward16AVX2},
 		{32, normalize32AVX2, normalizeTwo32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
 		{64, normalize64AVX2, normalizeTwo64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
 	},

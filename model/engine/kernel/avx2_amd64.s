@@ -1622,6 +1622,466 @@ end92:
 	VZEROUPPER
 	RET
 
+// func normalize16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalize16AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y6, Y6, Y6
+	MOVL         $0x3d800000, SI
+	VMOVD        SI, X8
+	VBROADCASTSS X8, Y8
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+
+rows96:
+	CMPQ         BX, AX
+	JGE          end97
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         linearRows+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	SHLQ         $0x06, R9
+	VMOVUPS      (DI)(R9*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y4
+	VMOVUPS      32(DI)(R9*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0x4e, X4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VADDPS       X3, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y8, Y4, Y4
+	VSUBPS       Y4, Y0, Y0
+	VMULPS       Y0, Y0, Y5
+	VSUBPS       Y4, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0x4e, X5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0xb1, X5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS X5, Y5
+	MOVL         $0x3727c5ac, R9
+	VMOVD        R9, X3
+	VBROADCASTSS X3, Y3
+	VFMADD231PS  Y8, Y5, Y3
+	VSQRTSS      X3, X3, X3
+	MOVL         $0x3f800000, R9
+	VMOVD        R9, X4
+	VBROADCASTSS X4, Y4
+	VDIVSS       X3, X4, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	SHLQ         $0x06, R8
+	MOVQ         residualMask+104(FP), R9
+	ANDQ         R8, R9
+	MOVQ         residual+96(FP), R10
+	MOVQ         output+112(FP), R11
+	VMOVUPS      (DX), Y2
+	VFMADD231PS  (CX), Y0, Y2
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       (R10)(R9*1), Y2, Y2
+	VMOVUPS      Y2, (R11)(R8*1)
+	VMOVUPS      32(DX), Y2
+	VFMADD231PS  32(CX), Y1, Y2
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       32(R10)(R9*1), Y2, Y2
+	VMOVUPS      Y2, 32(R11)(R8*1)
+	ADDQ         $0x01, BX
+	JMP          rows96
+
+end97:
+	VZEROUPPER
+	RET
+
+// func normalizeTwo16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeTwo16AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y6, Y6, Y6
+	MOVL         $0x3d800000, SI
+	VMOVD        SI, X8
+	VBROADCASTSS X8, Y8
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	MOVQ         lane+32(FP), R8
+	ADDQ         DI, R8
+
+rows98:
+	CMPQ         BX, AX
+	JGE          end99
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         linearRows+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         R10, R11
+	SHLQ         $0x06, R11
+	VMOVUPS      (DI)(R11*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y4
+	VMOVUPS      32(DI)(R11*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0x4e, X4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VADDPS       X3, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y8, Y4, Y4
+	VSUBPS       Y4, Y0, Y0
+	VMULPS       Y0, Y0, Y5
+	VSUBPS       Y4, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0x4e, X5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0xb1, X5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS X5, Y5
+	MOVL         $0x3727c5ac, R11
+	VMOVD        R11, X3
+	VBROADCASTSS X3, Y3
+	VFMADD231PS  Y8, Y5, Y3
+	VSQRTSS      X3, X3, X3
+	MOVL         $0x3f800000, R11
+	VMOVD        R11, X4
+	VBROADCASTSS X4, Y4
+	VDIVSS       X3, X4, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	MOVQ         R9, R11
+	SHLQ         $0x07, R11
+	MOVQ         residualMask+104(FP), R12
+	ANDQ         R11, R12
+	MOVQ         residual+96(FP), R13
+	MOVQ         output+112(FP), R14
+	VMOVUPS      (DX), Y2
+	VFMADD231PS  (CX), Y0, Y2
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       (R13)(R12*1), Y2, Y2
+	VMOVUPS      Y2, (R14)(R11*1)
+	VMOVUPS      32(DX), Y2
+	VFMADD231PS  32(CX), Y1, Y2
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       32(R13)(R12*1), Y2, Y2
+	VMOVUPS      Y2, 32(R14)(R11*1)
+	SHLQ         $0x06, R10
+	VMOVUPS      (R8)(R10*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y4
+	VMOVUPS      32(R8)(R10*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0x4e, X4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VADDPS       X3, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y8, Y4, Y4
+	VSUBPS       Y4, Y0, Y0
+	VMULPS       Y0, Y0, Y5
+	VSUBPS       Y4, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0x4e, X5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0xb1, X5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS X5, Y5
+	MOVL         $0x3727c5ac, R10
+	VMOVD        R10, X3
+	VBROADCASTSS X3, Y3
+	VFMADD231PS  Y8, Y5, Y3
+	VSQRTSS      X3, X3, X3
+	MOVL         $0x3f800000, R10
+	VMOVD        R10, X4
+	VBROADCASTSS X4, Y4
+	VDIVSS       X3, X4, X3
+	VBROADCASTSS X3, Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	SHLQ         $0x07, R9
+	MOVQ         residualMask+104(FP), R10
+	ANDQ         R9, R10
+	MOVQ         residual+96(FP), R11
+	MOVQ         output+112(FP), R12
+	VMOVUPS      (DX), Y2
+	VFMADD231PS  (CX), Y0, Y2
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       64(R11)(R10*1), Y2, Y2
+	VMOVUPS      Y2, 64(R12)(R9*1)
+	VMOVUPS      32(DX), Y2
+	VFMADD231PS  32(CX), Y1, Y2
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       96(R11)(R10*1), Y2, Y2
+	VMOVUPS      Y2, 96(R12)(R9*1)
+	ADDQ         $0x01, BX
+	JMP          rows98
+
+end99:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeTraining16AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+56(FP), CX
+	MOVQ         shift+64(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y6, Y6, Y6
+	MOVL         $0x3d800000, SI
+	VMOVD        SI, X8
+	VBROADCASTSS X8, Y8
+	MOVQ         bias+40(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS maskScale+88(FP), Y7
+
+rows100:
+	CMPQ         BX, AX
+	JGE          end101
+	MOVQ         rows+8(FP), R8
+	MOVLQSX      (R8)(BX*4), R8
+	MOVQ         linearRows+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         deviation+48(FP), R10
+	MOVQ         dropoutMask+72(FP), R11
+	LEAQ         (R10)(R9*4), R10
+	MOVQ         R9, R12
+	MOVQ         maskStride+80(FP), R13
+	IMULQ        R13, R12
+	ADDQ         R12, R11
+	SHLQ         $0x06, R9
+	VMOVUPS      (DI)(R9*1), Y0
+	VADDPS       (SI), Y0, Y0
+	VMOVAPS      Y0, Y4
+	VMOVUPS      32(DI)(R9*1), Y1
+	VADDPS       32(SI), Y1, Y1
+	VADDPS       Y1, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0x4e, X4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VADDPS       X3, X4, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       Y8, Y4, Y4
+	VSUBPS       Y4, Y0, Y0
+	VMULPS       Y0, Y0, Y5
+	VSUBPS       Y4, Y1, Y1
+	VFMADD231PS  Y1, Y1, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0x4e, X5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0xb1, X5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS X5, Y5
+	MOVL         $0x3727c5ac, R12
+	VMOVD        R12, X3
+	VBROADCASTSS X3, Y3
+	VFMADD231PS  Y8, Y5, Y3
+	VSQRTSS      X3, X3, X3
+	MOVL         $0x3f800000, R12
+	VMOVD        R12, X4
+	VBROADCASTSS X4, Y4
+	VDIVSS       X3, X4, X3
+	VMOVSS       X3, (R10)
+	VBROADCASTSS X3, Y3
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y3, Y1, Y1
+	SHLQ         $0x06, R8
+	MOVQ         residualMask+104(FP), R10
+	ANDQ         R8, R10
+	MOVQ         residual+96(FP), R12
+	MOVQ         output+112(FP), R13
+	VMOVUPS      Y0, (DI)(R9*1)
+	VMOVUPS      (DX), Y2
+	VFMADD231PS  (CX), Y0, Y2
+	VMAXPS       Y2, Y6, Y2
+	MOVBLZX      (R11), R14
+	VMOVD        R14, X3
+	VPBROADCASTD X3, Y3
+	VPAND        bits<>+0(SB), Y3, Y3
+	VPCMPEQD     bits<>+0(SB), Y3, Y3
+	VMULPS       Y7, Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VADDPS       (R12)(R10*1), Y2, Y2
+	VMOVUPS      Y2, (R13)(R8*1)
+	VMOVUPS      Y1, 32(DI)(R9*1)
+	VMOVUPS      32(DX), Y2
+	VFMADD231PS  32(CX), Y1, Y2
+	VMAXPS       Y2, Y6, Y2
+	MOVBLZX      1(R11), R9
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	VPAND        bits<>+0(SB), Y3, Y3
+	VPCMPEQD     bits<>+0(SB), Y3, Y3
+	VMULPS       Y7, Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VADDPS       32(R12)(R10*1), Y2, Y2
+	VMOVUPS      Y2, 32(R13)(R8*1)
+	ADDQ         $0x01, BX
+	JMP          rows100
+
+end101:
+	VZEROUPPER
+	RET
+
+// func normalizeBackward16AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·normalizeBackward16AVX2(SB), NOSPLIT, $0-120
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+40(FP), CX
+	MOVQ         shift+48(FP), DX
+	XORQ         BX, BX
+	VXORPS       Y6, Y6, Y6
+	MOVL         $0x3d800000, SI
+	VMOVD        SI, X8
+	VBROADCASTSS X8, Y8
+	VBROADCASTSS maskScale+72(FP), Y7
+	MOVQ         byBias+96(FP), SI
+	MOVQ         byScale+104(FP), DI
+	MOVQ         byShift+112(FP), R8
+
+rows102:
+	CMPQ         BX, AX
+	JGE          end103
+	MOVQ         rows+8(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	MOVQ         linearRows+16(FP), R10
+	MOVLQSX      (R10)(BX*4), R10
+	MOVQ         deviation+32(FP), R11
+	MOVQ         dropoutMask+56(FP), R12
+	LEAQ         (R11)(R10*4), R11
+	MOVQ         R10, R13
+	MOVQ         maskStride+64(FP), R14
+	IMULQ        R14, R13
+	ADDQ         R13, R12
+	MOVQ         linear+24(FP), R13
+	IMUL3Q       $0x00000040, R10, R14
+	ADDQ         R14, R13
+	MOVQ         gradient+80(FP), R14
+	IMUL3Q       $0x00000040, R9, R9
+	ADDQ         R9, R14
+	MOVQ         byLinear+88(FP), R9
+	IMUL3Q       $0x00000040, R10, R10
+	ADDQ         R10, R9
+	VMOVUPS      (R14), Y0
+	MOVBLZX      (R12), R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        bits<>+0(SB), Y3, Y3
+	VPCMPEQD     bits<>+0(SB), Y3, Y3
+	VMULPS       Y7, Y0, Y0
+	VANDPS       Y3, Y0, Y0
+	VMOVUPS      (R13), Y2
+	VMOVUPS      (DX), Y3
+	VFMADD231PS  (CX), Y2, Y3
+	VCMPPS       $0x06, Y6, Y3, Y3
+	VANDPS       Y3, Y0, Y0
+	VMOVUPS      32(R14), Y1
+	MOVBLZX      1(R12), R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        bits<>+0(SB), Y3, Y3
+	VPCMPEQD     bits<>+0(SB), Y3, Y3
+	VMULPS       Y7, Y1, Y1
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      32(R13), Y2
+	VMOVUPS      32(DX), Y3
+	VFMADD231PS  32(CX), Y2, Y3
+	VCMPPS       $0x06, Y6, Y3, Y3
+	VANDPS       Y3, Y1, Y1
+	TESTQ        R8, R8
+	JZ           none104
+	VMOVAPS      Y0, Y3
+	VADDPS       (R8), Y3, Y3
+	VMOVUPS      Y3, (R8)
+	VMOVAPS      Y1, Y3
+	VADDPS       32(R8), Y3, Y3
+	VMOVUPS      Y3, 32(R8)
+
+none104:
+	TESTQ   DI, DI
+	JZ      none105
+	VMOVAPS Y0, Y3
+	VMULPS  (R13), Y3, Y3
+	VADDPS  (DI), Y3, Y3
+	VMOVUPS Y3, (DI)
+	VMOVAPS Y1, Y3
+	VMULPS  32(R13), Y3, Y3
+	VADDPS  32(DI), Y3, Y3
+	VMOVUPS Y3, 32(DI)
+
+none105:
+	VMULPS       (CX), Y0, Y0
+	VMOVAPS      Y0, Y4
+	VMULPS       (R13), Y0, Y5
+	VMULPS       32(CX), Y1, Y1
+	VADDPS       Y1, Y4, Y4
+	VFMADD231PS  32(R13), Y1, Y5
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0x4e, X4, X3
+	VADDPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VADDPS       X3, X4, X4
+	VBROADCASTSS X4, Y4
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0x4e, X5, X3
+	VADDPS       X3, X5, X5
+	VPERMILPS    $0xb1, X5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS X5, Y5
+	VMULPS       Y8, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VBROADCASTSS (R11), Y2
+	VSUBPS       Y4, Y0, Y0
+	VFNMADD231PS (R13), Y5, Y0
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (R9)
+	VSUBPS       Y4, Y1, Y1
+	VFNMADD231PS 32(R13), Y5, Y1
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(R9)
+	TESTQ        SI, SI
+	JZ           none106
+	VMOVAPS      Y0, Y3
+	VADDPS       (SI), Y3, Y3
+	VMOVUPS      Y3, (SI)
+	VMOVAPS      Y1, Y3
+	VADDPS       32(SI), Y3, Y3
+	VMOVUPS      Y3, 32(SI)
+
+none106:
+	ADDQ $0x01, BX
+	JMP  rows102
+
+end103:
+	VZEROUPPER
+	RET
+
 // func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
@@ -1636,9 +2096,9 @@ TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-rows96:
+rows107:
 	CMPQ         BX, AX
-	JGE          end97
+	JGE          end108
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -1719,9 +2179,9 @@ rows96:
 	VADDPS       96(R10)(R9*1), Y4, Y4
 	VMOVUPS      Y4, 96(R11)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows96
+	JMP          rows107
 
-end97:
+end108:
 	VZEROUPPER
 	RET
 
@@ -1741,9 +2201,9 @@ TEXT ·normalizeTwo32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-rows98:
+rows109:
 	CMPQ         BX, AX
-	JGE          end99
+	JGE          end110
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -1901,9 +2361,9 @@ rows98:
 	VADDPS       224(R11)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 224(R12)(R9*1)
 	ADDQ         $0x01, BX
-	JMP          rows98
+	JMP          rows109
 
-end99:
+end110:
 	VZEROUPPER
 	RET
 
@@ -1922,9 +2382,9 @@ TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y9
 
-rows100:
+rows111:
 	CMPQ         BX, AX
-	JGE          end101
+	JGE          end112
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2045,9 +2505,9 @@ rows100:
 	VADDPS       96(R12)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 96(R13)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows100
+	JMP          rows111
 
-end101:
+end112:
 	VZEROUPPER
 	RET
 
@@ -2067,9 +2527,9 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows102:
+rows113:
 	CMPQ         BX, AX
-	JGE          end103
+	JGE          end114
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2143,7 +2603,7 @@ rows102:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none104
+	JZ           none115
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -2157,9 +2617,9 @@ rows102:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none104:
+none115:
 	TESTQ   DI, DI
-	JZ      none105
+	JZ      none116
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -2177,7 +2637,7 @@ none104:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none105:
+none116:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -2224,7 +2684,7 @@ none105:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none106
+	JZ           none117
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -2238,11 +2698,11 @@ none105:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none106:
+none117:
 	ADDQ $0x01, BX
-	JMP  rows102
+	JMP  rows113
 
-end103:
+end114:
 	VZEROUPPER
 	RET
 
@@ -2260,9 +2720,9 @@ TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         bias+40(FP), SI
 	MOVQ         linear+24(FP), DI
 
-rows107:
+rows118:
 	CMPQ         BX, AX
-	JGE          end108
+	JGE          end119
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2387,9 +2847,9 @@ rows107:
 	VADDPS       224(R10)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R11)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows107
+	JMP          rows118
 
-end108:
+end119:
 	VZEROUPPER
 	RET
 
@@ -2409,9 +2869,9 @@ TEXT ·normalizeTwo64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         lane+32(FP), R8
 	ADDQ         DI, R8
 
-rows109:
+rows120:
 	CMPQ         BX, AX
-	JGE          end110
+	JGE          end121
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2657,9 +3117,9 @@ rows109:
 	VADDPS       480(R11)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 480(R12)(R9*1)
 	ADDQ         $0x01, BX
-	JMP          rows109
+	JMP          rows120
 
-end110:
+end121:
 	VZEROUPPER
 	RET
 
@@ -2678,9 +3138,9 @@ TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         linear+24(FP), DI
 	VBROADCASTSS maskScale+88(FP), Y13
 
-rows111:
+rows122:
 	CMPQ         BX, AX
-	JGE          end112
+	JGE          end123
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2877,9 +3337,9 @@ rows111:
 	VADDPS       224(R12)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 224(R13)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows111
+	JMP          rows122
 
-end112:
+end123:
 	VZEROUPPER
 	RET
 
@@ -2899,9 +3359,9 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows113:
+rows124:
 	CMPQ         BX, AX
-	JGE          end114
+	JGE          end125
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -3027,7 +3487,7 @@ rows113:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none115
+	JZ           none126
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -3053,9 +3513,9 @@ rows113:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none115:
+none126:
 	TESTQ   DI, DI
-	JZ      none116
+	JZ      none127
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -3089,7 +3549,7 @@ none115:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none116:
+none127:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -3164,7 +3624,7 @@ none116:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none117
+	JZ           none128
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -3190,11 +3650,11 @@ none116:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none117:
+none128:
 	ADDQ $0x01, BX
-	JMP  rows113
+	JMP  rows124
 
-end114:
+end125:
 	VZEROUPPER
 	RET
 
@@ -3212,9 +3672,9 @@ TEXT ·backwardProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message118:
+message129:
 	TESTQ   R8, R8
-	JZ      end119
+	JZ      end130
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -3228,9 +3688,9 @@ message118:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message118
+	JMP     message129
 
-end119:
+end130:
 	VZEROUPPER
 	RET
 
@@ -3249,9 +3709,9 @@ TEXT ·backwardTwoProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message120:
+message131:
 	TESTQ   R8, R8
-	JZ      end121
+	JZ      end132
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -3271,9 +3731,9 @@ message120:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message120
+	JMP     message131
 
-end121:
+end132:
 	VZEROUPPER
 	RET
 
@@ -3289,9 +3749,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next122:
+next133:
 	CMPQ    DI, AX
-	JGE     end123
+	JGE     end134
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -3301,9 +3761,9 @@ next122:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next122
+	JMP     next133
 
-end123:
+end134:
 	VZEROUPPER
 	RET
 
@@ -3322,9 +3782,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next124:
+next135:
 	CMPQ    R8, AX
-	JGE     end125
+	JGE     end136
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -3339,9 +3799,9 @@ next124:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next124
+	JMP     next135
 
-end125:
+end136:
 	VZEROUPPER
 	RET
 
@@ -3357,9 +3817,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next126:
+next137:
 	CMPQ    DI, AX
-	JGE     end127
+	JGE     end138
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -3370,9 +3830,9 @@ next126:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next126
+	JMP     next137
 
-end127:
+end138:
 	VZEROUPPER
 	RET
 
@@ -3402,11 +3862,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver128:
+receiver139:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done129
+	JGE          done140
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -3433,7 +3893,7 @@ receiver128:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several130
+	JG           several141
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -3457,11 +3917,11 @@ receiver128:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known132
+	JZ           known143
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach133:
+reach144:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -3472,9 +3932,9 @@ reach133:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach133
+	JNZ     reach144
 
-known132:
+known143:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -3511,18 +3971,18 @@ known132:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end131
+	JMP       end142
 
-several130:
+several141:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop134:
+loop145:
 	CMPQ     R8, $0x08
-	JL       rest135
+	JL       rest146
 	VPCMPEQD Y12, Y12, Y12
 
-classify136:
+classify147:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -3540,11 +4000,11 @@ classify136:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known138
+	JZ         known149
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach139:
+reach150:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -3555,9 +4015,9 @@ reach139:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach139
+	JNZ     reach150
 
-known138:
+known149:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -3594,20 +4054,20 @@ known138:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop134
+	JMP       loop145
 
-rest135:
+rest146:
 	TESTQ        R8, R8
-	JLE          end137
+	JLE          end148
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify136
+	JMP          classify147
 
-end137:
+end148:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -3617,7 +4077,7 @@ end137:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy140:
+copy151:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -3625,7 +4085,7 @@ copy140:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy140
+	JL      copy151
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -3635,7 +4095,7 @@ copy140:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy141:
+copy152:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -3643,14 +4103,14 @@ copy141:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy141
+	JL      copy152
 
-end131:
+end142:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver128
+	JMP  receiver139
 
-done129:
+done140:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -3925,19 +4385,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row142:
+row153:
 	TESTQ  BX, BX
-	JLE    end144
+	JLE    end155
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column143:
+column154:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column143
+	JL           column154
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -3950,9 +4410,9 @@ column143:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row142
+	JMP          row153
 
-end144:
+end155:
 	VZEROUPPER
 	RET
 
@@ -3963,9 +4423,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors145:
+vectors156:
 	CMPQ    DX, $0x00000020
-	JL      rest146
+	JL      rest157
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -3981,21 +4441,21 @@ vectors145:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors145
+	JMP     vectors156
 
-rest146:
-vectors147:
+rest157:
+vectors158:
 	CMPQ    DX, $0x00000008
-	JL      rest148
+	JL      rest159
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors147
+	JMP     vectors158
 
-rest148:
+rest159:
 	VZEROUPPER
 	RET
 
@@ -4007,9 +4467,9 @@ TEXT ·productAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors149:
+vectors160:
 	CMPQ    BX, $0x00000020
-	JL      rest150
+	JL      rest161
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -4026,12 +4486,12 @@ vectors149:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     vectors149
+	JMP     vectors160
 
-rest150:
-vectors151:
+rest161:
+vectors162:
 	CMPQ    BX, $0x00000008
-	JL      rest152
+	JL      rest163
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
 	VMOVUPS Y0, (AX)
@@ -4039,9 +4499,9 @@ vectors151:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors151
+	JMP     vectors162
 
-rest152:
+rest163:
 	VZEROUPPER
 	RET
 
@@ -4053,18 +4513,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors153:
+vectors164:
 	CMPQ    DX, $0x00000008
-	JL      rest154
+	JL      rest165
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors153
+	JMP     vectors164
 
-rest154:
+rest165:
 	VZEROUPPER
 	RET
 
@@ -4077,9 +4537,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors155:
+vectors166:
 	CMPQ    BX, $0x00000008
-	JL      rest156
+	JL      rest167
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -4089,9 +4549,9 @@ vectors155:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors155
+	JMP     vectors166
 
-rest156:
+rest167:
 	VZEROUPPER
 	RET
 
@@ -4105,9 +4565,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors157:
+vectors168:
 	CMPQ    CX, $0x00000020
-	JL      rest158
+	JL      rest169
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -4122,20 +4582,20 @@ vectors157:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors157
+	JMP     vectors168
 
-rest158:
-vectors159:
+rest169:
+vectors170:
 	CMPQ    CX, $0x00000008
-	JL      rest160
+	JL      rest171
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors159
+	JMP     vectors170
 
-rest160:
+rest171:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -4161,9 +4621,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors161:
+vectors172:
 	CMPQ    SI, $0x00000008
-	JL      rest162
+	JL      rest173
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -4189,9 +4649,9 @@ vectors161:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors161
+	JMP     vectors172
 
-rest162:
+rest173:
 	VZEROUPPER
 	RET
 
@@ -4219,7 +4679,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row163:
+row174:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4247,7 +4707,7 @@ row163:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word164:
+word175:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -4303,10 +4763,10 @@ word164:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word164
+	JNZ          word175
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row163
+	JNZ          row174
 	VZEROUPPER
 	RET
 
@@ -4330,12 +4790,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down165:
+down176:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across166:
+across177:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4387,11 +4847,11 @@ across166:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across166
+	JNZ         across177
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down165
+	JNZ         down176
 	VZEROUPPER
 	RET
 
@@ -4402,29 +4862,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity167:
+entity178:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end171
+	JGE      end182
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing168
+	JEQ      nothing179
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing168
+	JEQ      nothing179
 	LEAQ     (SI)(DI*4), DI
 
-fours172:
+fours183:
 	CMPQ    BX, $0x04
-	JLE     last173
+	JLE     last184
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4438,12 +4898,12 @@ fours172:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full170
+	JCS     full181
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours172
+	JMP     fours183
 
-last173:
+last184:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4470,10 +4930,10 @@ last173:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full170:
+full181:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing168
+	JEQ     nothing179
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4484,57 +4944,57 @@ full170:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next169
+	JLT     next180
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next169
+	JEQ     next180
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without174
+	JCC     without185
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without174:
+without185:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without175
+	JCC     without186
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without175:
+without186:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without176
+	JCC     without187
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without176:
+without187:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without177
+	JCC     without188
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without177:
+without188:
 	ADDQ DI, BX
 
-next169:
+next180:
 	INCQ CX
-	JMP  entity167
+	JMP  entity178
 
-nothing168:
+nothing179:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity167
+	JMP     entity178
 
-end171:
+end182:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4547,10 +5007,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity178:
+entity189:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end180
+	JGE     end191
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4562,12 +5022,12 @@ entity178:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none179
+	JEQ     none190
 	LEAQ    (R8)(R9*4), R9
 
-fours181:
+fours192:
 	CMPQ    SI, $0x04
-	JLE     last182
+	JLE     last193
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4638,9 +5098,9 @@ fours181:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours181
+	JMP     fours192
 
-last182:
+last193:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4723,11 +5183,11 @@ last182:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none179:
+none190:
 	INCQ DX
-	JMP  entity178
+	JMP  entity189
 
-end180:
+end191:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -4743,31 +5203,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity183:
+entity194:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end187
+	JGE      end198
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing184
+	JEQ      nothing195
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing184
+	JEQ      nothing195
 	LEAQ     (DI)(R8*4), R8
 
-fours188:
+fours199:
 	CMPQ    AX, $0x00002000
-	JGE     full190
+	JGE     full201
 	CMPQ    SI, $0x04
-	JLE     last189
+	JLE     last200
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -4804,9 +5264,9 @@ fours188:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours188
+	JMP     fours199
 
-last189:
+last200:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -4865,7 +5325,7 @@ last189:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing184
+	JEQ          nothing195
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -4876,57 +5336,57 @@ last189:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next185
+	JLT          next196
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next185
+	JEQ          next196
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without191
+	JCC          without202
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without191:
+without202:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without192
+	JCC     without203
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without192:
+without203:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without193
+	JCC     without204
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without193:
+without204:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without194
+	JCC     without205
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without194:
+without205:
 	ADDQ R8, SI
 
-next185:
+next196:
 	INCQ DX
-	JMP  entity183
+	JMP  entity194
 
-nothing184:
+nothing195:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity183
+	JMP     entity194
 
-end187:
+end198:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4942,9 +5402,9 @@ end187:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight195:
+eight206:
 	CMPQ    AX, $0x00
-	JLE     drained198
+	JLE     drained209
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4986,22 +5446,22 @@ eight195:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry196:
+carry207:
 	VPTEST  Y7, Y7
-	JEQ     carried197
+	JEQ     carried208
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry196
+	JMP     carry207
 
-carried197:
+carried208:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight195
+	JMP  eight206
 
-drained198:
+drained209:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5013,7 +5473,7 @@ drained198:
 	VZEROUPPER
 	RET
 
-full190:
+full201:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -5029,9 +5489,9 @@ full190:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight199:
+eight210:
 	CMPQ    AX, $0x00
-	JLE     drained202
+	JLE     drained213
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5073,27 +5533,27 @@ eight199:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry200:
+carry211:
 	VPTEST  Y7, Y7
-	JEQ     carried201
+	JEQ     carried212
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry200
+	JMP     carry211
 
-carried201:
+carried212:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight199
+	JMP  eight210
 
-drained202:
+drained213:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours188
+	JMP     fours199
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -5116,10 +5576,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity203:
+entity214:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end205
+	JGE     end216
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -5131,14 +5591,14 @@ entity203:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none204
+	JEQ     none215
 	LEAQ    (R9)(R10*4), R10
 
-fours206:
+fours217:
 	CMPQ    AX, $0x00002000
-	JGE     full208
+	JGE     full219
 	CMPQ    DI, $0x04
-	JLE     last207
+	JLE     last218
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -5227,9 +5687,9 @@ fours206:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours206
+	JMP     fours217
 
-last207:
+last218:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -5339,11 +5799,11 @@ last207:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none204:
+none215:
 	INCQ BX
-	JMP  entity203
+	JMP  entity214
 
-end205:
+end216:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -5359,9 +5819,9 @@ end205:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight209:
+eight220:
 	CMPQ    AX, $0x00
-	JLE     drained212
+	JLE     drained223
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5403,22 +5863,22 @@ eight209:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry210:
+carry221:
 	VPTEST  Y7, Y7
-	JEQ     carried211
+	JEQ     carried222
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry210
+	JMP     carry221
 
-carried211:
+carried222:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight209
+	JMP  eight220
 
-drained212:
+drained223:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5430,7 +5890,7 @@ drained212:
 	VZEROUPPER
 	RET
 
-full208:
+full219:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5446,9 +5906,9 @@ full208:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight213:
+eight224:
 	CMPQ    AX, $0x00
-	JLE     drained216
+	JLE     drained227
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5490,27 +5950,27 @@ eight213:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry214:
+carry225:
 	VPTEST  Y7, Y7
-	JEQ     carried215
+	JEQ     carried226
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry214
+	JMP     carry225
 
-carried215:
+carried226:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight213
+	JMP  eight224
 
-drained216:
+drained227:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours206
+	JMP     fours217
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5519,58 +5979,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity217:
+entity228:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end219
+	JGE     end230
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip218
+	JLT     skip229
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip218
+	JEQ     skip229
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without220
+	JCC     without231
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without220:
+without231:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without221
+	JCC     without232
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without221:
+without232:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without222
+	JCC     without233
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without222:
+without233:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without223
+	JCC     without234
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without223:
+without234:
 	ADDQ DI, BX
 
-skip218:
+skip229:
 	INCQ DX
-	JMP  entity217
+	JMP  entity228
 
-end219:
+end230:
 	VZEROUPPER
 	RET
 
@@ -5589,7 +6049,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again224:
+again235:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5680,7 +6140,7 @@ again224:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again224
+	JNE          again235
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5693,7 +6153,7 @@ again224:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again225:
+again236:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -5784,7 +6244,7 @@ again225:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again225
+	JNE     again236
 	VZEROUPPER
 	RET
 
@@ -5816,12 +6276,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square226:
+square237:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane227:
+plane238:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -5849,7 +6309,7 @@ plane227:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent228
+	JGE      absent239
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -5868,10 +6328,10 @@ plane227:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent228:
+absent239:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without229
+	JCC  without240
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -5881,10 +6341,10 @@ absent228:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without229:
+without240:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without230
+	JCC  without241
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -5894,7 +6354,7 @@ without229:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without230:
+without241:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5980,7 +6440,7 @@ without230:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane227
+	JL      plane238
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -6002,7 +6462,7 @@ without230:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane231:
+plane242:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -6030,7 +6490,7 @@ plane231:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent232
+	JGE      absent243
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -6049,10 +6509,10 @@ plane231:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent232:
+absent243:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without233
+	JCC  without244
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -6062,10 +6522,10 @@ absent232:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without233:
+without244:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without234
+	JCC  without245
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -6075,7 +6535,7 @@ without233:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without234:
+without245:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6161,7 +6621,7 @@ without234:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane231
+	JL      plane242
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -6181,7 +6641,7 @@ without234:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again235:
+again246:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -6272,13 +6732,13 @@ again235:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again235
+	JNE     again246
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square226
+	JNE     square237
 	VZEROUPPER
 	RET
 
@@ -6300,7 +6760,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again236:
+again247:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -6340,6 +6800,6 @@ again236:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again236
+	JNE         again247
 	VZEROUPPER
 	RET

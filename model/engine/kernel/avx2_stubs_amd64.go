@@ -44,6 +44,26 @@ func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *
 //go:noescape
 func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
 
+// normalize16AVX2 is portable.Normalize for rows of 16.
+//
+//go:noescape
+func normalize16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+
+// normalizeTwo16AVX2 is portable.Normalize for rows of 16.
+//
+//go:noescape
+func normalizeTwo16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+
+// normalizeTraining16AVX2 is portable.Normalize for rows of 16.
+//
+//go:noescape
+func normalizeTraining16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+
+// normalizeBackward16AVX2 is portable.NormalizeBackward for rows of 16.
+//
+//go:noescape
+func normalizeBackward16AVX2(count int, rows *int32, linearRows *int32, linear *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient *float32, byLinear *float32, byBias *float32, byScale *float32, byShift *float32)
+
 // normalize32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape

@@ -185,7 +185,7 @@ func TestNormalizeForScoring(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(33, 34))
 		for n := range 301 {
-			checkForScoring(t, k, rng, []int{32, 64, 3, 48}[n%4], n, 1+n/4%2)
+			checkForScoring(t, k, rng, []int{16, 32, 64, 3, 48}[n%5], n, 1+n/5%2)
 			checkForScoring(t, k, rng, 32, n, 2)
 		}
 		for dim := 1; dim <= 300; dim++ {

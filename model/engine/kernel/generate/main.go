@@ -44,7 +44,7 @@ func (m *machine) generate(rows int, stripes ...int) {
 	for columns := m.floats(); columns <= 64; columns *= 2 {
 		m.sum(columns)
 	}
-	for _, dim := range []int{32, 64} {
+	for dim := 2 * m.floats(); dim <= 64; dim *= 2 {
 		for _, e := range endings {
 			m.normalize(dim, e)
 		}
