@@ -36,12 +36,7 @@ func readZeroshot(ctx context.Context, folder string) (*zeroshotPage, error) {
 
 // TrainedOn says what a model was trained on, as far as it is published.
 func (z *zeroshotPage) TrainedOn(m lists.Model) string {
-	if graphs := pretrained.Graphs(checkpoint.Origin{SHA256: m.SHA256}); graphs != "" {
-		return graphs
-	} else if m.TrainedAs != "" {
-		return "the same as " + m.TrainedAs
-	}
-	return ""
+	return pretrained.Graphs(checkpoint.Origin{SHA256: m.SHA256, Model: m.Model})
 }
 
 // scored is what was measured of a model on graphs: on one, or the means of the metrics and the sums of the rest.

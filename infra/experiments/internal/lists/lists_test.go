@@ -148,7 +148,7 @@ func TestGridMistakes(t *testing.T) {
 }
 
 const targets = `{"protocol": ["Read."], "models": [
-	{"name": "x", "file": "ultra/x.pth", "sha256": "9f", "epochs": 1, "tuned": true}, {"name": "zero", "model": "zero", "trained_as": "x", "epochs": 2, "epochs_alone": 3, "tuned": true}],
+	{"name": "x", "file": "ultra/x.pth", "sha256": "9f", "epochs": 1, "tuned": true}, {"name": "zero", "model": "zero", "epochs": 2, "epochs_alone": 3, "tuned": true}],
 	"graphs": [{"name": "umls", "folder": "umls", "tuned": true}, {"name": "v1", "folder": "v1_ind", "training": "v1", "protocol": "valid-and-test", "tuned": true}]}`
 
 func TestZeroshot(t *testing.T) {

@@ -38,8 +38,6 @@ type Model struct {
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
 	Model  string `json:"model"`
-	// TrainedAs names a model of published weights that was trained on the same graphs.
-	TrainedAs string `json:"trained_as"`
 	// Tuned also measures the model after a fine-tuning of Epochs, on a graph without a folder Training of EpochsAlone, if that is not 0.
 	Tuned       bool `json:"tuned"`
 	Epochs      int  `json:"epochs"`
@@ -119,13 +117,8 @@ func (g Target) run(m Model, sha256 string, tuned bool) engine.Run {
 	return r
 }
 
-// Seen reports whether a model was trained on facts of a graph, or on the graph that most of its facts are of, as far as that is known.
+// Seen reports whether a model was trained on facts of a graph, on its training half, or on a graph that has some of its facts, as far as that is known.
 func (l Zeroshot) Seen(m Model, g Target) bool {
 	origin := checkpoint.Origin{SHA256: m.SHA256, Model: m.Model}
-	for _, as := range l.Models {
-		if as.Name == m.TrainedAs {
-			origin = checkpoint.Origin{SHA256: as.SHA256, Model: as.Model}
-		}
-	}
 	return slices.ContainsFunc(append(slices.Collect(maps.Keys(g.FactsOf)), g.Name), func(graph string) bool { return pretrained.Seen(origin, graph) })
 }
