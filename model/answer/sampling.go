@@ -31,7 +31,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 		if err != nil {
 			return nil, err
 		}
-		training = probability.Training(m.Record.Configuration, int64(2*len(facts)))
+		training = probability.Training(m.Record.Configuration, facts)
 	}
 	s := &Sampling{Sample: m.size().Sample(training, 0)}
 	var held []graph.Fact

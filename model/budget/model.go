@@ -112,8 +112,10 @@ func (s Sizes) folded(c configuration.Configuration) int64 {
 	switch c.Source() {
 	case configuration.RelationsLinear:
 		return total + 4*layers*s.Relations*d*d // a matrix per relation
-	case configuration.RelationsGraph: // that graph, what eight base relations share, and what makes it
-		return total + 2*LeastBuffer + 9*s.RelationEdges + 4*s.Relations*d*(8*(layers+1)+5)
+	case configuration.RelationsGraph: // that graph, what the base relations share of which it is kept, and what makes it
+		shared := 4 * s.Relations * d * (layers + 1)
+		kept := min(s.Relations/2*shared, max(8*shared, 32*MiB))
+		return total + 2*LeastBuffer + 9*s.RelationEdges + kept + 20*s.Relations*d
 	}
 	return total + 8*layers*s.Relations*d
 }

@@ -48,6 +48,7 @@ var computed = map[string]accepted{
 	"share_states":            oneOf(false, true), // equal states are computed for each entity
 	"learning_rate":           free,
 	"learning_rate_decay":     free,
+	"least_learning_rate":     free,
 	"weight_decay":            free,
 	"weight_average":          free,
 	"dropout":                 free,

@@ -89,12 +89,13 @@ func (f Frontier) Choices() []string {
 }
 
 // Expect returns the quality to expect of a choice after a number of queries on a graph: a share of the best MRR of the graphs that it is like. It
-// is 0 if the choice was never measured.
+// is 0 if the choice was never measured. A choice counts as 0 on a graph where only others were measured, unless it begins with weights, which may
+// have seen that graph.
 func (f Frontier) Expect(graph Traits, choice string, queries int64) float64 {
 	sum, weights := 0., 0.
 	for _, s := range f {
 		curve := s.Curves[choice]
-		if len(curve) == 0 {
+		if len(curve) == 0 && strings.Contains(choice, "--from ") {
 			continue
 		}
 		weight := math.Exp(-2*graph.distance(s.Traits)) + 1e-6

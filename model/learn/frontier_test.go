@@ -34,7 +34,7 @@ func TestExpect(t *testing.T) {
 	t.Parallel()
 	small, large := Traits{1000, 100, 10, 2}, Traits{1e6, 1e5, 500, 2}
 	f := Frontier{
-		{"small", small, map[string][]Point{"a": {{100, .5}, {10_000, 1}}, "b": {{0, .6}, {10_000, .7}}}},
+		{"small", small, map[string][]Point{"a": {{100, .5}, {10_000, 1}}, "b": {{0, .6}, {10_000, .7}}, "--from w": {{0, .3}}, "d": {{100, .9}}}},
 		{"large", large, map[string][]Point{"a": {{100, .1}, {10_000, .2}}, "b": {{0, .3}, {10_000, .4}}}},
 	}
 	for name, c := range map[string]struct {
@@ -45,12 +45,13 @@ func TestExpect(t *testing.T) {
 	}{
 		"a point": {small, "a", 100, .5}, "between": {small, "a", 1000, .749}, "before all": {small, "a", 9, .2495}, "after all": {small, "a", 1e9, 1},
 		"untrained": {small, "b", 0, .6}, "another graph": {large, "a", 10_000, .5}, "relative to the best": {large, "b", 10_000, 1}, "unknown": {small, "c", 10, 0},
+		"measured elsewhere": {large, "d", 100, 0}, "weights that were measured elsewhere": {large, "--from w", 100, .3},
 	} {
 		if got := f.Expect(c.of, c.choice, c.queries); !(got-c.want <= .002 && c.want-got <= .002) {
 			t.Errorf("%s: %.4f, want %.4f", name, got, c.want)
 		}
 	}
-	if got := f.Choices(); len(got) != 2 || got[0] != "a" {
+	if got := f.Choices(); len(got) != 4 || got[1] != "a" {
 		t.Errorf("choices %q", got)
 	}
 }

@@ -25,7 +25,6 @@ type Timetable struct {
 	ValidLimit                             int64
 	Decay                                  float64 // of the learning rate
 	Queries                                int64   // of all epochs
-	Seconds                                float64 // that all epochs are expected to take, with their validations
 }
 
 // Timetable returns the timetable of a training on a number of facts, which has a number of validation answers, for some seconds. ok is false if the
@@ -57,9 +56,16 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 		t.ValidLimit = 0
 	}
 	t.Queries = int64(drawn) * int64(t.Epochs)
-	validated := (t.Epochs+t.ValidateEvery-1)/t.ValidateEvery + extra
-	t.Seconds = float64(t.Queries)*s.Query + validation*float64(validated)
 	return t, true
+}
+
+// Least returns about the fewest seconds for which there is a Timetable.
+func (s Speed) Least(c configuration.Configuration, facts int, valid int64, extra int) float64 {
+	seconds := 1e-3
+	for ok := false; !ok; seconds *= 1.05 {
+		_, ok = s.Timetable(seconds, c, facts, valid, extra)
+	}
+	return seconds
 }
 
 // round rounds down to two digits.

@@ -40,11 +40,13 @@ func TestTimetable(t *testing.T) {
 		if n := int64(got.Epochs * optimizer.Drawn(c.facts, configured)); n != got.Queries {
 			t.Errorf("%s: %d queries, want %d", name, got.Queries, n)
 		}
-		if got.Seconds > c.seconds {
-			t.Errorf("%s: %.1f of %.0f seconds", name, got.Seconds, c.seconds)
+		validation := metrics.Validation{Every: got.ValidateEvery, Limit: got.ValidLimit}
+		seconds := c.speed.Epoch(configured, c.facts, c.valid, validation) * float64(got.Epochs+1)
+		if seconds > c.seconds {
+			t.Errorf("%s: %.1f of %.0f seconds, with an epoch more", name, seconds, c.seconds)
 		}
-		if c.full && got.Seconds < .7*c.seconds {
-			t.Errorf("%s: %.1f of %.0f seconds are used", name, got.Seconds, c.seconds)
+		if c.full && seconds < .7*c.seconds {
+			t.Errorf("%s: %.1f of %.0f seconds are used", name, seconds, c.seconds)
 		}
 		if n := got.Epochs / got.ValidateEvery; n < 5 || n > 20 {
 			t.Errorf("%s: %d validations: %+v", name, n, got)
@@ -58,6 +60,13 @@ func TestTimetable(t *testing.T) {
 	}
 	if got, ok := (Speed{1, .1}).Timetable(60, configuration.Default(), 272_115, 35_000, 0); ok {
 		t.Errorf("a minute for 60 queries: %+v, want none", got)
+	}
+	least := Speed{1, .1}.Least(configuration.Default(), 272_115, 35_000, 0)
+	if _, ok := (Speed{1, .1}).Timetable(least, configuration.Default(), 272_115, 35_000, 0); !ok {
+		t.Errorf("%g seconds are not enough", least)
+	}
+	if got, ok := (Speed{1, .1}).Timetable(.9*least, configuration.Default(), 272_115, 35_000, 0); ok {
+		t.Errorf("%g seconds are enough for %+v, want %g", .9*least, got, least)
 	}
 }
 

@@ -38,7 +38,7 @@ func Write[R Row](ctx context.Context, url string, rows []R) error {
 func encode[R Row](rows []R) ([]byte, error) {
 	var out bytes.Buffer
 	properties := []parquet.WriterProperty{
-		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(3), parquet.WithDictionaryPageSizeLimit(dictionaryLimit), parquet.WithDictionaryDefault(false),
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1), parquet.WithDictionaryPageSizeLimit(dictionaryLimit), parquet.WithDictionaryDefault(false),
 		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup),
 	}
 	schema := schemaOf[R]()

@@ -144,6 +144,36 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestEnough kills a process that has done enough, which is no failure, and leaves one alone that ends.
+func TestEnough(t *testing.T) {
+	t.Parallel()
+	e, _ := newEngine(t)
+	release, err := e.open(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = release() }()
+	for what, want := range map[string]string{"wait": "", "fail": "exit status 3"} {
+		words, _ := fake("", what, "x").Words(t.Context(), "")
+		p, arguments, err := e.program(t.Context(), words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := filepath.Join(e.State, "logs", what)
+		enough := func() bool {
+			text, _ := os.ReadFile(log)
+			return what == "wait" && strings.Contains(string(text), "begin\nx")
+		}
+		printed, took, err := e.process(t.Context(), log, p.Path, arguments, enough)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v, want %q", what, err, want)
+		}
+		if printed != "begin\nx" || !(took.Seconds < 50) {
+			t.Errorf("%s printed %q in %v s", what, printed, took.Seconds)
+		}
+	}
+}
+
 // TestClean checks what a run removes when it begins.
 func TestClean(t *testing.T) {
 	t.Parallel()

@@ -32,10 +32,16 @@ func (e *Engine) resumed(ctx context.Context, c Command) (begun bool, arguments 
 	if err != nil || len(records) == 0 {
 		return false, nil, err
 	}
-	if _, err := manifest.Read(ctx, string(folder)); errors.Is(err, fs.ErrNotExist) {
+	if !e.complete(ctx, c) {
 		return true, []string{"--resume"}, nil
 	}
 	return true, nil, nil
+}
+
+// complete reports whether the checkpoints of a command's training are complete.
+func (e *Engine) complete(ctx context.Context, c Command) bool {
+	_, err := manifest.Read(ctx, string(e.checkpoints(c)))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // deviceLine matches what train prints about the device that it computes on.
@@ -85,7 +91,7 @@ func (e *Engine) readTraining(ctx context.Context, c Command) (*Training, error)
 			one.Valid = &e.Valid.Pessimistic
 		}
 		t.Curve = append(t.Curve, one)
-		t.Seconds, t.Messages, t.Steps = t.Seconds+e.Seconds, t.Messages+e.Messages, e.Steps
+		t.Seconds, t.Queries, t.Messages, t.Steps = t.Seconds+e.Seconds, t.Queries+e.Queries, t.Messages+e.Messages, e.Steps
 	}
 	name, err := e.checkpoints(c).Best(ctx)
 	if err != nil {

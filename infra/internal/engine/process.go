@@ -18,8 +18,8 @@ import (
 const patience = 5 * time.Minute
 
 // process runs a program in the folder of the work, appends its command line and what it prints to a log, and returns the latter with what it took. When
-// the context ends, the process gets SIGTERM, after which a training saves a checkpoint.
-func (e *Engine) process(ctx context.Context, log, program string, arguments []string) (printed string, took Measured, err error) {
+// the context ends, the process gets SIGTERM, after which a training saves a checkpoint. When enough returns true, it is killed and has succeeded.
+func (e *Engine) process(ctx context.Context, log, program string, arguments []string, enough func() bool) (printed string, took Measured, err error) {
 	if err := os.MkdirAll(filepath.Dir(log), 0o777); err != nil {
 		return "", took, err
 	}
@@ -42,8 +42,14 @@ func (e *Engine) process(ctx context.Context, log, program string, arguments []s
 	// A terminal interrupts its process group: the process would get two interrupts, and the second one would end it at once.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	begun := time.Now()
-	if err = c.Run(); c.ProcessState == nil {
+	if err = c.Start(); err != nil {
 		return "", took, err
+	}
+	ended, killed := make(chan struct{}), make(chan bool)
+	go func() { killed <- kill(c.Process, enough, ended) }()
+	err = c.Wait()
+	if close(ended); <-killed {
+		err = nil
 	}
 	took = Measured{Seconds: time.Since(begun).Seconds(), CPUSeconds: (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()}
 	if used, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -61,6 +67,20 @@ func (e *Engine) process(ctx context.Context, log, program string, arguments []s
 		err = fmt.Errorf("%s (%w; log: %s)", strings.TrimSpace(printed[strings.LastIndexAny(printed, "\r\n")+1:]), err, log)
 	}
 	return printed, took, err
+}
+
+// kill waits until a process has ended, or enough returns true: then it kills the process and returns true.
+func kill(p *os.Process, enough func() bool, ended <-chan struct{}) bool {
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(50 * time.Millisecond):
+			if enough() {
+				return p.Kill() == nil
+			}
+		}
+	}
 }
 
 // output runs a program and returns what it prints. The error has what it printed as an error.

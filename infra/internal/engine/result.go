@@ -75,6 +75,7 @@ type Training struct {
 	BestEpoch int     `json:"best_epoch,omitempty"`
 	Weights   string  `json:"weights,omitempty"`
 	Steps     int64   `json:"steps,omitempty"`
+	Queries   int64   `json:"queries,omitempty"` // the earliest results lack it
 	Seconds   float64 `json:"seconds,omitempty"`
 	Messages  int64   `json:"messages"`
 	Curve     []Epoch `json:"curve,omitempty"`

@@ -44,6 +44,8 @@ type Command struct {
 	Make func(ctx context.Context, work string) (any, error)
 	// Training is the folder of a run that is trained, Evaluation that of metrics, and Graph that of a graph, all below the work.
 	Training, Evaluation, Graph string
+	// Unfitted ends the command when the checkpoints of the training are complete, before it fits probabilities.
+	Unfitted bool
 	// Count is a number that the command has to print, if it is not 0. Keep keeps the last line that it prints.
 	Count int64
 	Keep  bool
@@ -239,7 +241,9 @@ func (e *Engine) step(ctx context.Context, r Run, c Command, result *Result) err
 		return err
 	}
 	load := load()
-	printed, m, err := e.process(ctx, filepath.Join(e.State, "logs", r.Name+".log"), p.Path, append(arguments, resume...))
+	printed, m, err := e.process(ctx, filepath.Join(e.State, "logs", r.Name+".log"), p.Path, append(arguments, resume...), func() bool {
+		return c.Unfitted && e.complete(ctx, c)
+	})
 	if err != nil {
 		return err
 	}

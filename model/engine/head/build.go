@@ -103,15 +103,7 @@ func (b *builder[F]) mlp(name, module string, n int, x *gorgonia.Node) *gorgonia
 
 // loss adds the nodes from the scores, [n], to the query's loss, a scalar.
 func (b *builder[F]) loss(scores *gorgonia.Node) *gorgonia.Node {
-	signs := make([]F, b.count)
-	signs[0] = -1
-	for i := range signs[1:] {
-		signs[1+i] = 1
-	}
-	signed := must(gorgonia.HadamardProd(scores, b.input("signs", dense(signs, b.count))))
-	terms := must(apply("softplus", softplus[F]{}, tensor.Shape{b.count}, signed))
-	weights := must(apply("weights", b.head.weights, tensor.Shape{b.count}, scores))
-	return must(gorgonia.Sum(must(gorgonia.HadamardProd(terms, weights))))
+	return must(gorgonia.Sum(must(apply("loss", b.head.loss, tensor.Shape{1}, scores))))
 }
 
 // gradients differentiates the loss by every parameter in use and by the query's embedding, and adds

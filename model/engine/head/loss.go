@@ -6,29 +6,61 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// The loss of a query with scores z, [n], the answer's first:
+// loss is the loss of an answer with scores z, [n], the answer's first:
 //
 //	(softplus(-z_0) + sum over k of w_k softplus(z_k)) / 2
 //
-// In the graph: the sum of lossWeights(z) * softplus(sign * z).
+// The weights w of the negatives add up to 1: equal ones or, with a temperature above 0, the softmax of their scores. They are
+// constants, without a gradient.
+type loss[F parameters.Float] struct {
+	temperature float64
+	share       float64 // of the answer in the batch's mean, by which the loss is multiplied
+	weights     []F     // of the terms, [n]
+}
 
-// softplus is log(1 + exp(x)) of every entry. Gorgonia's own returns x beyond 16, an error of 1e-7 in
-// float64.
-type softplus[F parameters.Float] struct{}
-
-func (softplus[F]) forward(in [][]F, out []F) error {
-	for i, v := range in[0] {
-		x := float64(v)
-		out[i] = F(max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))))
+// forward sets the weights, and out, [1], to the loss.
+func (l *loss[F]) forward(in [][]F, out []F) error {
+	l.weigh(in[0])
+	out[0] = 0
+	for i, score := range in[0] {
+		x := float64(signed(i, score))
+		// Gorgonia's own softplus returns x beyond 16, an error of 1e-7 in float64.
+		out[0] += F(l.weights[i] * F(max(x, 0)+math.Log1p(math.Exp(-math.Abs(x)))))
 	}
 	return nil
 }
 
-func (softplus[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
-	for i, v := range in[0] {
-		gradients[0][i] = gradient[i] * F(sigmoid(float64(v)))
+// backward sets the gradient of the scores.
+func (l *loss[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+	for i, score := range in[0] {
+		gradients[0][i] = signed(i, gradient[0]*l.weights[i]*F(sigmoid(float64(signed(i, score)))))
 	}
 	return nil
+}
+
+// signed returns -v for the answer, which is the first, and v for a negative.
+func signed[F parameters.Float](i int, v F) F {
+	if i == 0 {
+		return -v
+	}
+	return v
+}
+
+// weigh sets the weights: half of the share for the answer, and half for all negatives together.
+func (l *loss[F]) weigh(scores []F) {
+	half := F(l.share / 2)
+	l.weights[0] = half
+	negatives := l.weights[1:]
+	if l.temperature > 0 {
+		softmax(negatives, scores[1:], l.temperature)
+	} else {
+		for i := range negatives {
+			negatives[i] = 1 / F(len(negatives))
+		}
+	}
+	for i := range negatives {
+		negatives[i] *= half
+	}
 }
 
 // sigmoid is 1 / (1 + exp(-x)), without overflow at either end.
@@ -39,37 +71,6 @@ func sigmoid(x float64) float64 {
 	}
 	return e / (1 + e)
 }
-
-// lossWeights computes the weights of the loss's terms from the scores: half of the query's share for
-// the answer, and half for all negatives together, divided by a softmax of their scores, or evenly at
-// temperature 0. The weights are constants, without a gradient.
-type lossWeights[F parameters.Float] struct {
-	temperature float64
-	share       float64 // of the query in the batch's mean
-}
-
-func (w *lossWeights[F]) constant() {}
-
-// forward sets the weights of the answer, first, and of the negatives: half the share each. The negatives' half is
-// divided equally or, with a temperature, by the softmax of their scores.
-func (w *lossWeights[F]) forward(in [][]F, out []F) error {
-	half := F(w.share / 2)
-	out[0] = half
-	negatives, scores := out[1:], in[0][1:]
-	if w.temperature > 0 {
-		softmax(negatives, scores, w.temperature)
-	} else {
-		for i := range negatives {
-			negatives[i] = 1 / F(len(negatives))
-		}
-	}
-	for i := range negatives {
-		negatives[i] *= half
-	}
-	return nil
-}
-
-func (w *lossWeights[F]) backward([][]F, []F, []F, [][]F) error { return nil }
 
 // relu is max(x, 0) of every entry. Its gradient at 0 is 0, as PyTorch's.
 type relu[F parameters.Float] struct{ products Products[F] }

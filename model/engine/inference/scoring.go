@@ -59,7 +59,6 @@ type Worker struct {
 	score      queryMLP
 	attention  queryMLP
 	hidden     []float32
-	values     []float32   // scores of a chunk of rows
 	logits     [][]float32 // of the attention, by age, a chunk each
 	final      []float32   // states of a chunk of rows
 	zero       []float32   // the state of an unreached entity
@@ -133,9 +132,7 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	for o := range scores {
 		scores[o] = unreached[0]
 	}
-	w.propagator.Reached(lane, func(entities []int32, states [][]float32) {
-		w.scoreGroup(entities, states, scores)
-	})
+	w.propagator.Score(lane, scores, w.scoreStates)
 	return nil
 }
 
@@ -151,17 +148,13 @@ func (w *Worker) Distance(entity int32) (hops int, reached bool) {
 // LayerCounts returns the counts of A*Net's selection for the last query, one per layer.
 func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
 
-// scoreGroup scores entities from their final states.
-func (w *Worker) scoreGroup(entities []int32, states [][]float32, scores []float32) {
-	w.values = grow(w.values, len(entities))
+// scoreStates scores entities by their final states.
+func (w *Worker) scoreStates(states [][]float32, values []float32) {
 	rows := states[0]
 	if w.scorer.attention != nil {
-		rows = w.attend(states, len(entities))
+		rows = w.attend(states, len(values))
 	}
-	w.hidden = w.score.rows(w.scorer.kernel, rows, w.values, w.hidden)
-	for i, o := range entities {
-		scores[o] = w.values[i]
-	}
+	w.hidden = w.score.rows(w.scorer.kernel, rows, values, w.hidden)
 }
 
 // grow returns s with n entries of any value, reallocated if it is too small.

@@ -1,13 +1,16 @@
 package propagation
 
 import (
+	"slices"
+
 	"tagnet/model/parallel"
 )
 
-// finalStates holds the buffers of Reached.
+// finalStates holds the buffers of Score.
 type finalStates struct {
 	tables [][]float32 // by age
-	lane   [][]float32 // the same of one lane, where there are two
+	copies [][]float32 // the same, where the states do not follow each other in a table
+	values []float32
 }
 
 // Depth returns the most states that a final state is made of: one of each age where it is an
@@ -25,13 +28,12 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 	p.policy.candidates(entities, states, valid)
 }
 
-// Reached calls visit with every entity that the last Forward reached, in groups whose final states
-// are made of states of the same ages: states has a table [len(entities), dim] for each age,
-// ascending (one table unless delta is specific). lane, 0 or 1, selects a query of a batch. The
-// slices are valid until visit returns. Reached is not
-// for A*Net's policies, see Priorities.
-func (p *Propagator) Reached(lane int, visit func(entities []int32, states [][]float32)) {
-	p.policy.(layered).reached(lane, visit)
+// Score sets values[o] of every entity o that the last Forward reached to what score makes of its final state. score gets the states of
+// as many entities as it has values, of the same ages: a table [len(values), dim] for each age, ascending (one table unless delta is
+// specific), valid until it returns. States that are known to be equal are scored once. lane, 0 or 1, selects a query of a batch. Score is
+// not for A*Net's policies, see Priorities.
+func (p *Propagator) Score(lane int, values []float32, score func(states [][]float32, values []float32)) {
+	p.policy.(layered).score(lane, values, score)
 }
 
 func (p *tables) width() int { return p.configuration.Dim }
@@ -73,43 +75,54 @@ func (p *tables) loadGradients(entities []int32, gradient []float32) {
 	}
 }
 
-// reached visits the reached entities level by level with their final states, at most 512 rows at a time.
-func (p *tables) reached(lane int, visit func(entities []int32, states [][]float32)) {
+// score scores the final states level by level, at most 512 rows at a time.
+func (p *tables) score(lane int, values []float32, score func(states [][]float32, values []float32)) {
 	const most = 512 // rows whose states and hidden layers stay in the second-level cache
+	entities := p.entities()
+	p.final.values = parallel.Resize(p.final.values, most)
 	for level := range len(p.layout.Levels) - 1 {
-		lo, hi := int(p.layout.Levels[level]), int(p.layout.Levels[level+1])
-		for ; lo < hi; lo += most {
-			end := min(lo+most, hi)
-			visit(p.entities()[lo:end], p.finalStates(lane, lo, end))
+		rows, duplicates := p.layeredPolicy.different(level)
+		for rows := range slices.Chunk(rows, most) {
+			out := p.final.values[:len(rows)]
+			score(p.finalStates(lane, rows), out)
+			for i, row := range rows {
+				values[entities[row]] = out[i]
+			}
+		}
+		for _, d := range duplicates {
+			values[entities[d.Row]] = values[entities[d.Of]]
 		}
 	}
 }
 
-// finalStates returns one lane of the states of rows lo to hi, all of one level, by age.
-func (p *tables) finalStates(lane, lo, hi int) [][]float32 {
-	length := p.rowLength()
-	first, last, _ := p.layeredPolicy.finalAges(p.layout.Entities[lo])
+// finalStates returns one lane of the states of rows, ascending ones of one level, by age.
+func (p *tables) finalStates(lane int, rows []int32) [][]float32 {
+	length, begin, end := p.rowLength(), int(rows[0]), int(rows[len(rows)-1])+1
+	first, last, _ := p.layeredPolicy.finalAges(p.layout.Entities[begin])
 	p.final.tables = p.final.tables[:0]
 	for age := first; age <= last; age++ {
-		table := p.layeredPolicy.finalTable(lo, age)[lo*length : hi*length]
-		if p.lanes() > 1 {
-			table = p.copyLane(age-first, lane, table)
+		table := p.layeredPolicy.finalTable(begin, age)
+		if p.lanes() == 1 && end-begin == len(rows) {
+			table = table[begin*length : end*length]
+		} else {
+			table = p.copyStates(age-first, lane, table, rows)
 		}
 		p.final.tables = append(p.final.tables, table)
 	}
 	return p.final.tables
 }
 
-// copyLane returns a copy of one lane of states, in the i-th buffer.
-func (p *tables) copyLane(i, lane int, states []float32) []float32 {
-	for len(p.final.lane) <= i {
-		p.final.lane = append(p.final.lane, nil)
+// copyStates returns a copy of one lane of the states of rows, in the i-th buffer.
+func (p *tables) copyStates(i, lane int, states []float32, rows []int32) []float32 {
+	for len(p.final.copies) <= i {
+		p.final.copies = append(p.final.copies, nil)
 	}
 	d, length := p.configuration.Dim, p.rowLength()
-	out := parallel.Resize(p.final.lane[i], len(states)/p.lanes())
-	p.final.lane[i] = out
-	for row := range len(out) / d {
-		copy(out[row*d:(row+1)*d], states[row*length+lane*d:])
+	out := parallel.Resize(p.final.copies[i], len(rows)*d)
+	p.final.copies[i] = out
+	for j, row := range rows {
+		from := int(row)*length + lane*d
+		copy(out[j*d:(j+1)*d], states[from:from+d])
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tagnet/model/engine/window"
 	"tagnet/model/parallel"
 )
 
@@ -31,6 +32,10 @@ func (p *fullPolicy) finalAges(entity int32) (first, last, row int) {
 }
 
 func (p *fullPolicy) finalTable(_, age int) []float32 { return p.states.each[age] }
+
+func (p *fullPolicy) different(level int) ([]int32, []window.Duplicate) {
+	return p.layout.Level(level), nil
+}
 
 func (p *fullPolicy) tableAfter(t int, _ *receiverGroup) int { return t }
 

@@ -15,12 +15,9 @@ func TestFinalStatesOfTwoQueriesShareBuffers(t *testing.T) {
 	if err := s.propagator.ForwardBatch(t.Context(), s.weights, s.queries[0], []int32{0, 3}); err != nil {
 		t.Fatal(err)
 	}
-	ages, window := map[int]bool{}, s.propagator.policy.(*windowPolicy)
-	s.propagator.Reached(1, func(entities []int32, _ [][]float32) {
-		_, last, _ := window.finalAges(entities[0])
-		ages[last] = true
-	})
-	if held := len(window.final.lane); len(ages) < 2 || held != s.propagator.Depth() {
-		t.Errorf("final states of %d ages take %d buffers, want several ages and %d", len(ages), held, s.propagator.Depth())
+	window, levels := s.propagator.policy.(*windowPolicy), 0
+	s.propagator.Score(1, make([]float32, 600), func([][]float32, []float32) { levels++ })
+	if held := len(window.final.copies); levels < 4 || held != s.propagator.Depth() {
+		t.Errorf("final states of %d levels take %d buffers, want several levels and %d", levels, held, s.propagator.Depth())
 	}
 }

@@ -46,7 +46,7 @@ func compareLanes(t *testing.T, name string, c configuration.Configuration, trai
 		return
 	}
 	reached := func(lane int) (out []float32) {
-		s.propagator.Reached(lane, func(_ []int32, states [][]float32) { out = append(out, states[0]...) })
+		s.propagator.Score(lane, make([]float32, 100), func(states [][]float32, _ []float32) { out = append(out, states[0]...) })
 		return out
 	}
 	for i, q := range s.queries {

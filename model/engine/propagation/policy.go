@@ -3,6 +3,7 @@ package propagation
 import (
 	"context"
 
+	"tagnet/model/engine/window"
 	"tagnet/model/weights/configuration"
 )
 
@@ -44,7 +45,9 @@ type layered interface {
 	tableAfter(t int, x *receiverGroup) int
 	// heard reports whether a sender of a kind was reached when it sent to a group's receivers in layer t.
 	heard(t int, x *receiverGroup, kind int, sender int32) bool
-	// reached is Propagator.Reached, edgeGradients Propagator.EdgeGradients.
-	reached(lane int, visit func(entities []int32, states [][]float32))
+	// different returns the rows of a level whose final states may differ, and those whose final states are known to equal one of these.
+	different(level int) (rows []int32, duplicates []window.Duplicate)
+	// score is Propagator.Score, edgeGradients Propagator.EdgeGradients.
+	score(lane int, values []float32, score func(states [][]float32, values []float32))
 	edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error
 }

@@ -49,6 +49,15 @@ func (p *windowPolicy) finalTable(row, age int) []float32 {
 	return p.states.each[p.table(p.layout.Distance(int32(row))+age, age)]
 }
 
+// different leaves the duplicates at the last age of a level out. The source, whose first state no layer computes, has none.
+func (p *windowPolicy) different(level int) ([]int32, []window.Duplicate) {
+	if level == 0 || !p.sharesStates() {
+		return p.layout.Level(level), nil
+	}
+	age := min(p.configuration.Delta, p.configuration.Layers-level)
+	return p.rowsToCompute(age, level), p.duplicates(age, level)
+}
+
 func (p *windowPolicy) tableAfter(_ int, x *receiverGroup) int { return x.age }
 
 // heard reports whether a sender was reached before the layer: its kind is at most the receiver's age.
@@ -155,9 +164,9 @@ func (p *windowPolicy) sharesStates() bool {
 	return !p.query.Training && p.needed.all || p.query.ShareStates
 }
 
-// duplicates returns the duplicates of the states that layer t computes for a group.
-func (p *windowPolicy) duplicates(x *receiverGroup, t int) []window.Duplicate {
-	ofAge, level := &p.layout.Ages[x.age], t-x.age
+// duplicates returns the duplicates among the states of an age of a level.
+func (p *windowPolicy) duplicates(age, level int) []window.Duplicate {
+	ofAge := &p.layout.Ages[age]
 	return ofAge.Duplicates[ofAge.DuplicateLevels[level]:ofAge.DuplicateLevels[level+1]]
 }
 
@@ -166,7 +175,7 @@ func (p *windowPolicy) copyDuplicates(t int) {
 	length := p.rowLength()
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
-		duplicates := p.duplicates(x, t)
+		duplicates := p.duplicates(x.age, t-x.age)
 		for _, d := range duplicates {
 			copy(x.output[int(d.Row)*length:int(d.Row+1)*length], x.output[int(d.Of)*length:])
 		}
@@ -243,7 +252,7 @@ func (p *windowPolicy) addDuplicates(t int) {
 	d := p.configuration.Dim
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
-		for _, duplicate := range p.duplicates(x, t) {
+		for _, duplicate := range p.duplicates(x.age, t-x.age) {
 			p.kernel.Add(x.gradient[int(duplicate.Of)*d:int(duplicate.Of+1)*d], x.gradient[int(duplicate.Row)*d:int(duplicate.Row+1)*d])
 		}
 	}
@@ -257,7 +266,7 @@ func (p *windowPolicy) countMessages(x *receiverGroup, t int) (messages int64) {
 	}
 	messages = x.messages()
 	if p.sharesStates() {
-		for _, d := range p.duplicates(x, t) {
+		for _, d := range p.duplicates(x.age, t-x.age) {
 			messages += x.messagesOf(d.Row)
 		}
 	}

@@ -28,27 +28,33 @@ type propagated struct {
 	maps   [][2]linearMap // by layer of the entities, from a state to a row
 
 	mutex   sync.Mutex
+	kept    int               // number of base relations whose states are kept; another one, which is not prepared, replaces the oldest
 	shared  map[int32]*states // by base relation
 	ordered []int32           // the base relations, in the order in which they were added
-	workers []*relationWorker
+	idle    sync.Pool         // of *relationWorker
 
 	// Of Backward: the gradients of the parameters by base relation, in the layout of the parameters.
 	gradients []*parameters.Set[float32]
 }
 
-// mostShared is the number of base relations whose states are kept. Another one, which is not prepared, replaces the oldest.
-const mostShared = 8
+// leastKept is the number of base relations whose states are kept, unless more of them take at most keptBytes.
+const (
+	leastKept = 8
+	keptBytes = 32 << 20
+)
 
 // states are the embeddings that queries of a base relation share. They are not changed once made.
 type states struct {
+	once   sync.Once   // makes them
 	final  []float32   // of all relations, [2R, dim]
 	tables [][]float32 // by layer; a row has what the state of the inverse relation gives, since a message along an edge is multiplied by that
 }
 
 // newPropagated returns the source over the relations of g, whose graph is given.
 func newPropagated(g *graph.Graph, over *Graph, c configuration.Configuration) *propagated {
+	size := max(1, 4*g.RelationCount()*c.Dim*(c.Layers+1))
 	return &propagated{
-		graph: g, dim: c.Dim, senders: over.Senders(),
+		graph: g, dim: c.Dim, senders: over.Senders(), kept: max(leastKept, keptBytes/size),
 		layers: make([]layer, c.RelationLayers), types: make([][]float32, c.RelationLayers), maps: make([][2]linearMap, c.Layers),
 		shared: map[int32]*states{},
 	}
@@ -74,8 +80,11 @@ func (s *propagated) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	}
 }
 
-// Group is the base relation, whose states both of its directions share.
-func (s *propagated) Group(relation int32) int32 { return relation % int32(s.graph.BaseRelations) }
+// Group is one for the relations whose states are kept together, so that the queries of a source follow each other.
+func (s *propagated) Group(relation int32) int32 { return s.base(relation) / int32(s.kept) }
+
+// base returns the base relation, whose states both of its directions share.
+func (s *propagated) base(relation int32) int32 { return relation % int32(s.graph.BaseRelations) }
 
 // Prepare computes the states of the batch's base relations, keeps those that it has, and drops all others.
 func (s *propagated) Prepare(queries []int32) {
@@ -92,11 +101,10 @@ func (s *propagated) Prepare(queries []int32) {
 			missing = append(missing, base)
 		}
 	}
-	made := make([]*states, len(missing))
-	s.each(len(missing), func(w *relationWorker, task int) { made[task] = w.states(missing[task]) })
-	for i, base := range missing {
-		s.keep(base, made[i])
+	for _, base := range missing {
+		s.keep(base)
 	}
+	parallel.Workers(runtime.GOMAXPROCS(0), len(missing), func(_, task int) { s.of(missing[task]) })
 }
 
 // byBase returns the base relations of queries, in the order of first use, and the positions of their queries.
@@ -106,7 +114,7 @@ func (s *propagated) byBase(queries []int32) (bases []int32, positions map[int32
 		if relation < 0 || int(relation) >= s.graph.RelationCount() {
 			continue
 		}
-		base := s.Group(relation)
+		base := s.base(relation)
 		if positions[base] == nil {
 			bases = append(bases, base)
 		}
@@ -115,37 +123,38 @@ func (s *propagated) byBase(queries []int32) (bases []int32, positions map[int32
 	return bases, positions
 }
 
-// each runs tasks on workers with buffers of their own.
-func (s *propagated) each(tasks int, work func(w *relationWorker, task int)) {
-	workers := min(runtime.GOMAXPROCS(0), tasks)
-	for len(s.workers) < workers {
-		s.workers = append(s.workers, newRelationWorker(s))
-	}
-	parallel.Workers(workers, tasks, func(worker, task int) { work(s.workers[worker], task) })
-}
-
-// keep adds the states of a base relation.
-func (s *propagated) keep(base int32, made *states) {
-	s.shared[base] = made
+// keep adds the states of a base relation, to be made when they are first used.
+func (s *propagated) keep(base int32) *states {
+	s.shared[base] = &states{}
 	s.ordered = append(s.ordered, base)
+	return s.shared[base]
 }
 
-// of returns the states for queries of a relation. It computes states that are not prepared, and then keeps the last mostShared
-// base relations' states, or as many as were prepared.
+// of returns the states for queries of a relation. Those that are not prepared take the place of the oldest, unless fewer are kept than may be.
 func (s *propagated) of(relation int32) *states {
+	base := s.base(relation)
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	base := s.Group(relation)
-	made := s.shared[base]
-	if made == nil {
-		s.each(1, func(w *relationWorker, _ int) { made = w.states(base) })
-		if len(s.ordered) >= mostShared {
+	found := s.shared[base]
+	if found == nil {
+		if len(s.ordered) >= s.kept {
 			delete(s.shared, s.ordered[0])
 			s.ordered = s.ordered[1:]
 		}
-		s.keep(base, made)
+		found = s.keep(base)
 	}
-	return made
+	s.mutex.Unlock()
+	found.once.Do(func() { s.with(func(w *relationWorker) { w.states(base, found) }) })
+	return found
+}
+
+// with calls work with a worker of its own.
+func (s *propagated) with(work func(w *relationWorker)) {
+	w, _ := s.idle.Get().(*relationWorker)
+	if w == nil {
+		w = newRelationWorker(s)
+	}
+	work(w)
+	s.idle.Put(w)
 }
 
 func (s *propagated) Query(relation int32) []float32 {
@@ -175,11 +184,13 @@ func (s *propagated) Backward(queries []int32, batch []Gradient, into *parameter
 	for len(s.gradients) < len(bases) {
 		s.gradients = append(s.gradients, parameters.NewSet[float32](parameters.OfSource(into)))
 	}
-	s.each(len(bases), func(w *relationWorker, task int) {
+	parallel.Workers(runtime.GOMAXPROCS(0), len(bases), func(_, task int) {
 		for _, tensor := range s.gradients[task].Tensors {
 			clear(tensor.Data)
 		}
-		w.backward(bases[task], positions[bases[task]], queries, batch, s.gradients[task])
+		s.with(func(w *relationWorker) {
+			w.backward(bases[task], positions[bases[task]], queries, batch, s.gradients[task])
+		})
 	})
 	if len(bases) == 0 {
 		return
@@ -234,17 +245,16 @@ func (w *relationWorker) cross(to, from []float32) {
 	}
 }
 
-// states computes the states and tables for queries of a base relation.
-func (w *relationWorker) states(base int32) *states {
+// states makes the states and tables for queries of a base relation.
+func (w *relationWorker) states(base int32, made *states) {
 	s, n := w.source, w.source.graph.RelationCount()
 	w.propagate(base)
-	made := &states{final: append([]float32(nil), w.layers.after(len(s.layers))...), tables: make([][]float32, len(s.maps))}
+	made.final, made.tables = append([]float32(nil), w.layers.after(len(s.layers))...), make([][]float32, len(s.maps))
 	for t := range s.maps {
 		made.tables[t] = make([]float32, n*s.dim)
 		w.hide(&s.maps[t][0])
 		s.maps[t][1].apply(s.kernel, made.tables[t], w.hidden, n)
 	}
-	return made
 }
 
 // hide sets hidden to the ReLU of a map of the states.

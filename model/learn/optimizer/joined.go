@@ -86,7 +86,7 @@ func inRuns(order []Draw, key func(Draw) int32, most int, seed uint64) []Draw {
 func (k *Keys) chunks(c configuration.Configuration, seed uint64) (chunks [][]Draw) {
 	for number, answers := range k.answers() {
 		n := len(answers)
-		most := max(1, min(c.AnswersPerQuery, int(c.RemovedShare*float64(n))))
+		most := c.Together(n)
 		shuffle := shuffled(n, parallel.Seed(seed, purposeGroups, uint64(number)))
 		drawn := make([]Draw, n)
 		for i, from := range shuffle {

@@ -208,7 +208,7 @@ func LearningRate(c configuration.Configuration, epoch int) float64 {
 	for range epoch - 1 {
 		rate *= c.LearningRateDecay
 	}
-	return rate
+	return max(rate, c.LeastLearningRate)
 }
 
 // Purposes keep the random numbers of different uses apart.

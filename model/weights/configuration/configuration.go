@@ -108,6 +108,8 @@ type Configuration struct {
 	LearningRate float64 `json:"learning_rate"`
 	// LearningRateDecay multiplies the learning rate after each epoch.
 	LearningRateDecay float64 `json:"learning_rate_decay"`
+	// LeastLearningRate is the learning rate below which it does not decay.
+	LeastLearningRate float64 `json:"least_learning_rate,omitzero"`
 	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a graph it is AdamW's.
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer; one with several answers counts once for each.
@@ -165,6 +167,11 @@ func (c Configuration) Normalized() Configuration {
 
 // SeveralAnswers reports whether a training query may have several answers.
 func (c Configuration) SeveralAnswers() bool { return c.AnswersPerQuery > 1 }
+
+// Together returns how many of so many answers of a (source, relation) a training query has, at most.
+func (c Configuration) Together(answers int) int {
+	return max(1, min(c.AnswersPerQuery, int(c.RemovedShare*float64(answers))))
+}
 
 // Windowed reports whether distances decide which messages are sent.
 func (c Configuration) Windowed() bool {

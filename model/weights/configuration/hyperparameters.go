@@ -59,6 +59,7 @@ var hyperparameters = []Field{
 	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding; with --dropout 0; --policy full and devices compute all", func(c *Configuration) any { return &c.ShareStates }},
 	{"learning_rate", Training, 5e-3, above(0), no, "Adam's, in the first epoch", func(c *Configuration) any { return &c.LearningRate }},
 	{"learning_rate_decay", Training, .9, above(0), no, "multiplies the learning rate after each epoch", func(c *Configuration) any { return &c.LearningRateDecay }},
+	{"least_learning_rate", Training, 0., atLeast(0), yes, "learning rate below which it does not decay; train --resume --minutes keeps that of the last planned epoch", func(c *Configuration) any { return &c.LeastLearningRate }},
 	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight; with --relations graph decoupled from it, as AdamW's", func(c *Configuration) any { return &c.WeightDecay }},
 	{"weight_average", Training, 0., fraction, no, "share of the average over earlier epochs in the weights that an epoch leaves to be validated and scored with; the training stays the same", func(c *Configuration) any { return &c.WeightAverage }},
 	{"dropout", Training, 0., fraction, no, "share of each node update that is dropped while training", func(c *Configuration) any { return &c.Dropout }},

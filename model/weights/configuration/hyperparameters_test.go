@@ -69,12 +69,12 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestResumed holds that a resumed training may change the number of epochs, and nothing else.
+// TestResumed holds that a resumed training may change the number of epochs and where the learning rate ends, and nothing else.
 func TestResumed(t *testing.T) {
 	t.Parallel()
-	before, by := Default(), Configuration{Epochs: 7, Dim: 8, LearningRate: 1}
+	before, by := Default(), Configuration{Epochs: 7, Dim: 8, LearningRate: 1, LeastLearningRate: .1}
 	want := before
-	want.Epochs = 7
+	want.Epochs, want.LeastLearningRate = 7, .1
 	if got := before.Resumed(by); got != want {
 		t.Errorf("%s", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/answer"
+	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/learn"
@@ -39,7 +40,7 @@ const (
 )
 
 // amounts are the flags that --minutes decides.
-var amounts = []string{"epochs", "learning_rate_decay", "queries_per_epoch", "valid_limit", "validate_every"}
+var amounts = []string{"epochs", "learning_rate_decay", "least_learning_rate", "queries_per_epoch", "valid_limit", "validate_every"}
 
 // chosen reports whether flags choose hyperparameters.
 func (f *flags) chosen() bool {
@@ -106,7 +107,7 @@ func (f *flags) schedule(ctx context.Context, e *command.Environment, began time
 	if err != nil {
 		return err
 	}
-	if err := best.apply(e); err != nil {
+	if err := set(e, best.flags()); err != nil {
 		return err
 	}
 	f.until = best.until
@@ -154,7 +155,7 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, deadline tim
 	}
 	about := time.Duration(min(mostMeasured, measuring*f.minutes*60/float64(len(choices))) * float64(time.Second))
 	var candidates []*candidate
-	var failed error // of a choice that does not fit into the memory, for example
+	var failed error // of a choice that does not fit into the memory, for example: the one that needs the least
 	short := 0.
 	for i, choice := range choices {
 		if i == 1 { // the graph can be opened
@@ -165,7 +166,9 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, deadline tim
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
-			failed = err
+			if failed == nil || memory(err) < memory(failed) {
+				failed = err
+			}
 		case least > 0 && (short == 0 || least < short):
 			short = least
 		case least == 0:
@@ -179,6 +182,13 @@ func (f *flags) choose(ctx context.Context, e *command.Environment, deadline tim
 		return nil, failed
 	}
 	return nil, &tooShort{f.minutes, short, e.Workspace.Command("discover", "--model", "zero")}
+}
+
+// memory returns the least memory that an error asks for, or 0.
+func memory(err error) int64 {
+	small := new(budget.TooSmall)
+	errors.As(err, &small)
+	return small.Least
 }
 
 // expectMost returns the candidate, the first of equal ones, of which most is expected on the graph.
@@ -269,7 +279,8 @@ func (f *flags) measure(ctx context.Context, e *command.Environment, choice stri
 	// What is left when the measurement of all choices ends is not known yet: each takes as long as this one.
 	var ok bool
 	if c.timetable, ok = c.speed.Timetable(time.Until(c.until).Seconds(), t.configuration, int(t.facts), t.valid, extra); !ok {
-		return nil, f.minutes + (c.speed.Query*float64(20*t.configuration.BatchSize)-time.Until(c.until).Seconds())/60 + 1, nil
+		lacks := c.speed.Least(t.configuration, int(t.facts), t.valid, extra) - time.Until(c.until).Seconds()
+		return nil, f.minutes + fitMargin*lacks/60, nil // with more minutes, the measurement and the fit take longer, too
 	}
 	return c, 0, nil
 }
@@ -315,7 +326,6 @@ func (t *trainer) fitSeconds(ctx context.Context, about time.Duration) (float64,
 
 // extend sets the number of epochs with which a resumed training takes the time.
 func (f *flags) extend(ctx context.Context, e *command.Environment, records []checkpoint.Record, deadline time.Time) error {
-	last := records[len(records)-1]
 	t, err := f.opened(ctx, e, "")
 	if err != nil {
 		return err
@@ -330,17 +340,28 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 		return err
 	}
 	f.until = deadline.Add(-time.Duration(fitMargin * fit * float64(time.Second)))
-	done := last.Epoch
-	if last.Partial != nil {
-		done--
-	}
 	more := speed.Epochs(time.Until(f.until).Seconds(), t.configuration, int(t.facts), t.valid, t.validation)
 	if more == 0 {
 		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %g or more",
 			f.minutes, roundUp(f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes()))
 	}
-	e.Say("--minutes %g, until %s: %d more epochs", f.minutes, clock(deadline), more)
-	return e.Flags.Set("epochs", strconv.Itoa(done+more))
+	// Its learning rate decays as it was to, and then no more.
+	least := max(t.configuration.LeastLearningRate, optimizer.LearningRate(t.configuration, t.configuration.Epochs))
+	given := []string{"--epochs", strconv.Itoa(int(t.trained(records)) + more), "--least_learning_rate", strconv.FormatFloat(least, 'g', -1, 64)}
+	e.Say("--minutes %g, until %s: %d more epochs, with %s", f.minutes, clock(deadline), more, strings.Join(given, " "))
+	return set(e, given)
+}
+
+// trained returns the number of epochs, with a part of one, that are trained.
+func (t *trainer) trained(records []checkpoint.Record) float64 {
+	if len(records) == 0 {
+		return 0
+	}
+	last := records[len(records)-1]
+	if last.Partial == nil {
+		return float64(last.Epoch)
+	}
+	return float64(last.Epoch-1) + float64(last.Partial.Queries)/float64(optimizer.Drawn(int(t.facts), t.configuration))
 }
 
 // flags returns the flags of the choice, with its amounts.
@@ -360,9 +381,8 @@ func (c *candidate) flags() []string {
 	return list
 }
 
-// apply sets the flags of the choice, as if they were given.
-func (c *candidate) apply(e *command.Environment) error {
-	list := c.flags()
+// set sets flags as if they were given.
+func set(e *command.Environment, list []string) error {
 	for i := 0; i+1 < len(list); i += 2 {
 		if err := e.Flags.Set(strings.TrimPrefix(list[i], "--"), list[i+1]); err != nil {
 			return fmt.Errorf("%s: %w", list[i], err)
@@ -381,12 +401,24 @@ func (c *candidate) say(e *command.Environment, minutes float64, deadline time.T
 	e.Say("the same model on any machine: %s", e.Again("minutes", "plan", "dry_run", "resume"))
 }
 
-// cost measures, for --plan, how long all epochs and the fit of probabilities take.
+// cost measures, for --plan, how long the epochs that remain and the fit of probabilities take: processor time, since a machine may have other work.
 func (t *trainer) cost(ctx context.Context) (command.Cost, error) {
 	if !t.e.Planned() || t.measuring {
 		return command.Cost{}, nil
 	}
+	var records []checkpoint.Record
+	if t.resume {
+		var err error
+		if records, _, err = t.folder.Records(ctx); err != nil {
+			return command.Cost{}, err
+		}
+	}
+	selected, err := accelerator.Select(accelerator.Process, t.device, t.configuration)
+	if err != nil {
+		return command.Cost{}, err
+	}
 	const about = 3 * time.Second
+	began, before := time.Now(), processorTime()
 	speed, err := t.speed(ctx, about)
 	if err != nil {
 		return command.Cost{}, err
@@ -396,6 +428,10 @@ func (t *trainer) cost(ctx context.Context) (command.Cost, error) {
 		return command.Cost{}, err
 	}
 	threads := worker.Threads(t.threads, t.allotment.MaxThreads)
-	seconds := speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)*float64(t.configuration.Epochs) + fit
-	return command.Cost{Seconds: seconds * float64(threads), Threads: threads}, nil
+	cores := float64(threads)
+	if used := processorTime() - before; used > 0 && selected.Accelerator() == nil {
+		cores = used.Seconds() / time.Since(began).Seconds()
+	}
+	seconds := speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)*max(0, float64(t.configuration.Epochs)-t.trained(records)) + fit
+	return command.Cost{Seconds: seconds * cores, Threads: threads}, nil
 }

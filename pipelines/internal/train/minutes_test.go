@@ -37,8 +37,25 @@ func TestMinutes(t *testing.T) {
 		t.Errorf("a second run says\n%s%s", out, stderr)
 	}
 	_, out, _ = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "5", "--plan")
-	if want := " more epochs\n"; !strings.Contains(out, want) {
-		t.Errorf("resumed: no %q in\n%s", want, out)
+	if want := regexp.MustCompile(` more epochs, with --epochs \d+ --least_learning_rate 0\.0006\d*\n`); !want.MatchString(out) {
+		t.Errorf("resumed: no %v in\n%s", want, out)
+	}
+}
+
+// TestLeastLearningRate resumes with a learning rate that ends where it was, as more minutes do: the bytes are those of one training. Another
+// that earlier epochs would have had is refused.
+func TestLeastLearningRate(t *testing.T) {
+	w := ring(t, 40)
+	flags := small(w, "--learning_rate", "0.25", "--learning_rate_decay", "0.5")
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--epochs", "2")...)
+	more := []string{"--epochs", "4", "--least_learning_rate", "0.125"}
+	pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--resume"}, more...)...)
+	pipelinetest.Succeed(t, Pipeline(), append(append(flags, "--run", "same"), more...)...)
+	last := "checkpoints/epoch-004.safetensors"
+	pipelinetest.SameText(t, last, pipelinetest.Read(t, w, "runs/same", last), pipelinetest.Read(t, w, "runs/main", last))
+	_, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "5", "--least_learning_rate", "0.2")
+	if want := "the learning rate is 0.125 there, 0.2 here"; !strings.Contains(stderr, want) {
+		t.Errorf("no %q in %q", want, stderr)
 	}
 }
 
@@ -66,8 +83,32 @@ func TestMinutesTooShort(t *testing.T) {
 	if want := "--minutes 1e-05 is too short on this graph: give "; !strings.Contains(stderr, want) {
 		t.Errorf("no %q in %q", want, stderr)
 	}
+	if _, minutes, _ := strings.Cut(stderr, ": give "); !(strings.HasPrefix(minutes, "0.")) {
+		t.Errorf("it takes less than a minute, and not %q", minutes)
+	}
 	if files := pipelinetest.Files(t, filepath.Join(w, "runs")); len(files) > 0 {
 		t.Errorf("%d files", len(files))
+	}
+}
+
+// TestLeastMemory names, of choices none of which has enough memory, the one that needs the least.
+func TestLeastMemory(t *testing.T) {
+	_, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", ring(t, 3000), "--memory", "16")
+	_, _, small := pipelinetest.Run(t, Pipeline(), "--workspace", ring(t, 3000), "--memory", "16", "--layers", "4", "--dim", "16", "--negatives", "32")
+	if !strings.Contains(stderr, "--memory 16 is too small") || !strings.HasSuffix(stderr, small) {
+		t.Errorf("%q, want %q", stderr, small)
+	}
+}
+
+// TestPlanOfTheRest plans the epochs that a resumed training has left.
+func TestPlanOfTheRest(t *testing.T) {
+	w := ring(t, 40)
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "2")...)
+	cost := regexp.MustCompile("time  .*\n")
+	rest := cost.FindString(pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "3", "--plan"))
+	all := cost.FindString(pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "100002", "--plan"))
+	if rest == all || !strings.Contains(rest, "about 1.0s of one core") {
+		t.Errorf("one epoch: %q, 100,000: %q", rest, all)
 	}
 }
 
@@ -77,7 +118,7 @@ func TestDefaultMinutesTooShort(t *testing.T) {
 	defaultMinutes = 1e-5
 	defer func() { defaultMinutes = before }()
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", ring(t, 40))
-	if want := "1e-05 minutes are too short on this graph: --minutes 2\n--minutes 2, until "; !strings.Contains(out, want) {
+	if want := "1e-05 minutes are too short on this graph: --minutes 1\n--minutes 1, until "; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 }

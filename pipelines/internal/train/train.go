@@ -466,6 +466,9 @@ func (t *trainer) sameRun(records []checkpoint.Record) error {
 		if err != nil {
 			return err
 		}
+		if rate := optimizer.LearningRate(t.configuration, r.Epoch); r.Partial == nil && r.LearningRate != rate {
+			different = append(different, fmt.Sprintf("the learning rate is %g there, %g here", r.LearningRate, rate))
+		}
 		if r.Seed != t.e.Seed {
 			different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, t.e.Seed))
 		}

@@ -38,7 +38,7 @@ func (e *Environment) Allot(estimate budget.Estimate, memory int64, threads int)
 		if e.has("reach") {
 			remedy += ", or a --reach that covers less of the graph"
 		}
-		return a, Usage("--memory %d is too small: %v; %s", memory, small, remedy)
+		return a, &UsageError{Text: fmt.Sprintf("--memory %d is too small: %v; %s", memory, small, remedy), Reason: small}
 	}
 	if err == nil && threads == 0 && a.Threads < cores && a.Threads != e.threads {
 		e.threads = a.Threads
