@@ -87,7 +87,7 @@ func (l *Layout) divide(age, level int, criteria Criteria) {
 	listed := 0
 	for _, j := range candidates {
 		i := rows[j]
-		other := l.earlier(i, age, criteria)
+		other := l.known(i, age, level, criteria)
 		if other == i {
 			other = l.firstEquivalent(i, age, criteria, len(candidates))
 		}
@@ -143,8 +143,14 @@ func (l *Layout) comparable(age int, rows []int32) []int32 {
 	return out[:n]
 }
 
-// earlier returns the representative of a row at the age before if they are still equivalent, as most are, else the row.
-func (l *Layout) earlier(i int32, age int, criteria Criteria) int32 {
+// known returns the representative of a row of a level at an age without a search, if the row has a twin in the level, or is still equivalent
+// to the representative at the age before, as most rows are; else the row.
+func (l *Layout) known(i int32, age, level int, criteria Criteria) int32 {
+	if l.order.twins != nil && !l.removes && !criteria.Needed {
+		if twin := l.partition.Rows[l.order.twins[l.ranks[i]]]; twin < i && twin >= l.Levels[level] {
+			return l.Ages[age].representative[twin]
+		}
+	}
 	if age == 0 {
 		return i
 	}

@@ -218,3 +218,48 @@ func TestFewAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// TestTwinsChangeNothing compares the equivalent rows that are found with twins and without, also of queries that remove edges. Many
+// entities hang on few.
+func TestTwinsChangeNothing(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(8, 2))
+	duplicates := 0
+	for range 40 {
+		var facts []graph.Fact
+		for leaf := int32(5); leaf < 60; leaf++ {
+			for range 1 + rng.IntN(2) {
+				facts = append(facts, graph.Fact{Head: leaf, Relation: rng.Int32N(2), Tail: rng.Int32N(5)})
+			}
+		}
+		facts = append(facts, graph.Fact{Head: 0, Relation: 2, Tail: 1}, graph.Fact{Head: 1, Relation: 2, Tail: 2}, graph.Fact{Head: 5, Relation: 0, Tail: 5})
+		g, err := graph.New(60, 3, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, without := NewLayout(g, kernel.Available()[0], nil), NewLayout(g, kernel.Available()[0], nil)
+		without.order.twins = nil
+		for _, fact := range facts[:20] {
+			for _, removal := range []graph.Removals{graph.RemoveNothing, graph.RemoveFact} {
+				q := graph.Query{Source: fact.Tail, Relation: g.Inverse(fact.Relation), Answer: fact.Head, Removal: removal}
+				if rng.IntN(2) == 0 {
+					q = graph.Query{Source: fact.Head, Relation: fact.Relation, Answer: fact.Tail, Removal: removal}
+				}
+				for _, l := range []*Layout{with, without} {
+					l.Fill(q, 5, 2, 0)
+					l.FindEquivalent(Criteria{})
+				}
+				for age := range with.Ages {
+					got, want := with.Ages[age], without.Ages[age]
+					duplicates += len(want.Duplicates)
+					if !slices.Equal(got.Representatives, want.Representatives) || !slices.Equal(got.Duplicates, want.Duplicates) {
+						t.Fatalf("%+v, age %d: duplicates %v with twins, want %v", q, age, got.Duplicates, want.Duplicates)
+					}
+				}
+			}
+		}
+	}
+	if duplicates < 1000 {
+		t.Errorf("only %d duplicates", duplicates)
+	}
+}
