@@ -20,10 +20,6 @@ type degreeOrder struct {
 	offsets            []int64
 	senders, relations []int32
 	most               int // edges of a receiver
-
-	// twins has by rank the first rank with the same edges, in the same order, if these are few: neither being the source nor losing an
-	// edge, both have equal states. It is nil in a graph of few searches.
-	twins []int32
 }
 
 // fill orders a graph. It reuses the arrays.
@@ -32,7 +28,7 @@ func (r *degreeOrder) fill(g *graph.Graph) {
 	r.entities, r.ranks, r.degrees = parallel.Resize(r.entities, n), parallel.Resize(r.ranks, n), parallel.Resize(r.degrees, n)
 	r.offsets = parallel.Resize(r.offsets, n+1)
 	r.senders, r.relations = parallel.Resize(r.senders, int(g.Edges()))[:0], parallel.Resize(r.relations, int(g.Edges()))[:0]
-	r.offsets[0], r.most, r.twins = 0, 0, nil
+	r.offsets[0], r.most = 0, 0
 	for o := range r.entities {
 		r.entities[o] = int32(o)
 	}
@@ -57,30 +53,4 @@ func (r *degreeOrder) fill(g *graph.Graph) {
 func (r *degreeOrder) in(rank int32) (senders, relations []int32) {
 	from, to := r.offsets[rank], r.offsets[rank+1]
 	return r.senders[from:to], r.relations[from:to]
-}
-
-// findTwins fills twins.
-func (r *degreeOrder) findTwins() {
-	r.twins = make([]int32, len(r.entities))
-	byHash := map[uint64]int32{}
-	for i := range int32(len(r.twins)) {
-		r.twins[i] = i
-		senders, relations := r.in(i)
-		if len(senders) == 0 || len(senders) > maxCompared {
-			continue
-		}
-		hash := uint64(r.degrees[i])
-		for e, u := range senders {
-			hash = parallel.Mix(hash ^ uint64(u)<<32 ^ uint64(relations[e]))
-		}
-		first, found := byHash[hash]
-		if !found {
-			byHash[hash] = i
-			continue
-		}
-		otherSenders, otherRelations := r.in(first)
-		if r.degrees[first] == r.degrees[i] && slices.Equal(senders, otherSenders) && slices.Equal(relations, otherRelations) {
-			r.twins[i] = first
-		}
-	}
 }

@@ -43,7 +43,6 @@ type Layout struct {
 	rows         []int32       // 0, 1, 2, ..: the views that Level and All return
 	counts       [][3]int64    // of each level's senders, by kind
 	hops, delta  int           // of the last Fill
-	removes      bool          // edges from the graph of the last Fill
 	equivalences []Equivalence // for as many ages as ever needed
 	compared     bool          // Ages belong to the last Fill
 	slots        []uint64      // of FindEquivalent's hash table
@@ -59,7 +58,6 @@ func NewLayout(g *graph.Graph, k kernel.Partitioner, shared *Layout) *Layout {
 		l.take(g, shared.order)
 	} else {
 		l.Reset(g)
-		l.order.findTwins()
 	}
 	return l
 }
@@ -98,7 +96,7 @@ func (l *Layout) Fill(q graph.Query, hops, delta int, table int32) {
 func (l *Layout) fill(q graph.Query, hops, delta int, table int32, levels [][]int32) {
 	l.start()
 	l.partition.TableRows = table
-	l.hops, l.delta, l.compared, l.removes = hops, delta, false, q.Removal != graph.RemoveNothing
+	l.hops, l.delta, l.compared = hops, delta, false
 	l.partition.Kinds = min(delta, 2) + 1
 	l.partition.MarkReached(l.order.ranks[q.Source])
 	for level := range hops + 1 {
