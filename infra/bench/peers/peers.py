@@ -3,12 +3,14 @@
     python peers.py shop --out shop
     python peers.py recommend --data shop
     python peers.py popularity --data fb15k-237
+    python peers.py complex --data fb15k-237 --minutes 10
 
 A folder has train.txt, valid.txt and test.txt, lines of head, relation and tail with tabs between them. Each line that is printed
-has the program, the processor seconds of training since its start, and the quality on test.txt.
+is a line of results.jsonl: the graph, the program, the processor seconds of training since its start, and the quality.
 """
 
 import argparse
+import json
 import os
 import time
 from collections import Counter
@@ -91,14 +93,14 @@ def recommend(folder, factors, iterations):
     users = np.arange(matrix.shape[0])
     start = time.process_time()
     popular = np.asarray(matrix.sum(axis=0))
-    show("popularity", time.process_time() - start, recall=recall(np.repeat(popular, len(users), 0), matrix, held))
+    show(folder, "popularity", time.process_time() - start, "recall@10", recall(np.repeat(popular, len(users), 0), matrix, held))
     for neighbors in (20, 100):
         start = time.process_time()
         model = CosineRecommender(K=neighbors, num_threads=1)
         model.fit(matrix, show_progress=False)
         seconds = time.process_time() - start
         scores = (matrix @ model.similarity).toarray()
-        show(f"item-kNN, {neighbors} neighbors", seconds, recall=recall(scores, matrix, held))
+        show(folder, f"item-kNN of implicit, {neighbors} neighbors", seconds, "recall@10", recall(scores, matrix, held))
     for dimensions in factors:
         for count in iterations:
             start = time.process_time()
@@ -106,7 +108,7 @@ def recommend(folder, factors, iterations):
             model.fit(matrix, show_progress=False)
             seconds = time.process_time() - start
             scores = model.user_factors @ model.item_factors.T
-            show(f"ALS, {dimensions} factors, {count} iterations", seconds, recall=recall(scores, matrix, held))
+            show(folder, f"ALS of implicit, {dimensions} factors, {count} iterations", seconds, "recall@10", recall(scores, matrix, held))
 
 
 def popularity(folder):
@@ -135,13 +137,78 @@ def popularity(folder):
             score = scores[answer]
             scores[known[source, r, direction]] = -1
             inverses.append(1 / (1 + (scores > score).sum() + (scores == score).sum() / 2))
-    show("popularity", seconds, mrr=np.mean(inverses))
+    show(folder, "popularity", seconds, "test MRR", np.mean(inverses))
 
 
-def show(program, seconds, **quality):
-    """Prints a row of the table in BENCHMARKS.md."""
-    for name, value in quality.items():
-        print(f"| {program} | {seconds:.1f} | {name} {value:.3f} |", flush=True)
+class Finished(Exception):
+    """The time of a training is over."""
+
+
+def complex_embeddings(folder, dimensions, batch, rate, n3, minutes):
+    """ComplEx of PyKEEN: inverse relations, all entities as candidates, cross-entropy, Adagrad.
+
+    After each twelfth of the time, which excludes that of evaluations, it shows the filtered MRR of 1,000 validation facts, and at the
+    end that of all test facts.
+    """
+    import torch
+    from pykeen.evaluation import RankBasedEvaluator
+    from pykeen.losses import CrossEntropyLoss
+    from pykeen.models import ComplEx
+    from pykeen.regularizers import PowerSumRegularizer
+    from pykeen.training import LCWATrainingLoop
+    from pykeen.training.callbacks import TrainingCallback
+    from pykeen.triples import TriplesFactory
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    train = TriplesFactory.from_path(Path(folder, "train.txt"), create_inverse_triples=True)
+    facts = {"train": train.mapped_triples}
+    for split in ("valid", "test"):
+        path = Path(folder, f"{split}.txt")
+        facts[split] = TriplesFactory.from_path(path, entity_to_id=train.entity_to_id, relation_to_id=train.relation_to_id).mapped_triples
+
+    def start(x):
+        return torch.nn.init.normal_(x, std=1e-3)
+
+    model = ComplEx(triples_factory=train, embedding_dim=dimensions, loss=CrossEntropyLoss(), random_seed=1, entity_initializer=start,
+                    relation_initializer=start, regularizer=PowerSumRegularizer if n3 else None,
+                    regularizer_kwargs={"p": 3.0, "weight": n3, "normalize": False} if n3 else None)
+
+    program = f"ComplEx of PyKEEN, {dimensions} dimensions"
+
+    def mrr(split, most):
+        order = torch.randperm(len(facts[split]), generator=torch.Generator().manual_seed(1))[:most]
+        result = RankBasedEvaluator(filtered=True).evaluate(
+            model, facts[split][order], additional_filter_triples=list(facts.values()), batch_size=64, use_tqdm=False)
+        model.train()
+        return result.get_metric("both.realistic.inverse_harmonic_mean_rank")
+
+    class Clock(TrainingCallback):
+        """Shows the quality at regular times of training, and ends it."""
+
+        begin, spent, shown = time.process_time(), 0.0, 0
+
+        def post_batch(self, **_):
+            self.spent += time.process_time() - self.begin
+            if self.spent >= 60 * minutes * (self.shown + 1) / 12:
+                self.shown = int(12 * self.spent / (60 * minutes))
+                show(folder, program, self.spent, "validation MRR", mrr("valid", 1000))
+                if self.shown >= 12:
+                    raise Finished
+            self.begin = time.process_time()
+
+    clock = Clock()
+    loop = LCWATrainingLoop(model=model, triples_factory=train, optimizer=torch.optim.Adagrad(model.parameters(), lr=rate))
+    try:
+        loop.train(train, num_epochs=10**6, batch_size=batch, use_tqdm=False, pin_memory=False, callbacks=clock)
+    except Finished:
+        show(folder, program, clock.spent, "test MRR", mrr("test", None))
+
+
+def show(folder, program, seconds, metric, value):
+    """Prints a line of results.jsonl, from which BENCHMARKS.md is made."""
+    graph = Path(folder).resolve().name
+    print(json.dumps({"graph": graph, "metric": metric, "program": program, "seconds": round(seconds, 1), "value": round(float(value), 4)}), flush=True)
 
 
 def main():
@@ -158,11 +225,20 @@ def main():
     for name, text in (("recommend", "popularity, item-kNN, ALS"), ("popularity", "of answers")):
         command = commands.add_parser(name, help=text)
         command.add_argument("--data", required=True, help="folder with train.txt, valid.txt and test.txt")
+    command = commands.add_parser("complex", help="ComplEx of PyKEEN, about 2 GiB of memory on WN18RR")
+    command.add_argument("--data", required=True, help="folder with train.txt, valid.txt and test.txt")
+    command.add_argument("--minutes", type=float, default=10, help="processor time of the training")
+    command.add_argument("--dimensions", type=int, default=128)
+    command.add_argument("--batch", type=int, default=256)
+    command.add_argument("--rate", type=float, default=0.1, help="of Adagrad")
+    command.add_argument("--n3", type=float, default=0.0, help="weight of the N3 regularization")
     given = parser.parse_args()
     if given.command == "shop":
         shop(given.out, given.users, given.items, given.purchases, given.tastes, given.seed)
     elif given.command == "recommend":
         recommend(given.data, (16, 64, 128), (5, 15))
+    elif given.command == "complex":
+        complex_embeddings(given.data, given.dimensions, given.batch, given.rate, given.n3, given.minutes)
     else:
         popularity(given.data)
 

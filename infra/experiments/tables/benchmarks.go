@@ -15,6 +15,7 @@ import (
 type benchmarksPage struct {
 	lists.Benchmarks
 	results map[string]*engine.Result // by the names of the entries
+	peers   []peer
 	// Least and Most are the loads of the machine, Cores its cores.
 	Least, Most, Cores float64
 }
@@ -26,6 +27,9 @@ func readBenchmarks(ctx context.Context, folder string) (*benchmarksPage, error)
 		return nil, err
 	}
 	b := &benchmarksPage{Benchmarks: l}
+	if b.peers, err = readPeers(ctx, filepath.Join(folder, "peers", "results.jsonl")); err != nil {
+		return nil, err
+	}
 	b.results, err = readResults(ctx, filepath.Join(folder, "results"), l.Runs())
 	for _, r := range b.results {
 		load := r.Commands[lists.MeasureCommand].Load

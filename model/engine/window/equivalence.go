@@ -82,19 +82,27 @@ func (l *Layout) divide(age, level int, criteria Criteria) {
 	if criteria.Needed {
 		rows = l.neededRows(age, rows)
 	}
-	l.slots = l.slots[:0]
 	candidates := l.comparable(age, rows)
+	slots := l.emptySlots(len(candidates))
+	last := uint64(len(slots) - 1)
 	listed := 0
 	for _, j := range candidates {
 		i := rows[j]
-		other := l.earlier(i, age, criteria)
-		if other == i {
-			other = l.firstEquivalent(i, age, criteria, len(candidates))
+		hash := l.hash(i, age, criteria)
+		if hash == incomparable {
+			continue
 		}
-		if other == i {
+		// An open hash table, whose slots hold half a hash and a row.
+		slot := hash & last
+		for slots[slot] != 0 && !(slots[slot]>>32 == hash>>32 && l.equivalent(int32(slots[slot]), i, age, criteria)) {
+			slot = (slot + 1) & last
+		}
+		if slots[slot] == 0 {
+			slots[slot] = hash&^math.MaxUint32 | uint64(i)
 			continue
 		}
 		// A duplicate splits the list of representatives.
+		other := int32(slots[slot])
 		a.representative[i], a.shared[i], a.shared[other] = other, true, true
 		a.Duplicates = append(a.Duplicates, Duplicate{i, other})
 		a.Representatives = append(a.Representatives, rows[listed:j]...)
@@ -143,50 +151,15 @@ func (l *Layout) comparable(age int, rows []int32) []int32 {
 	return out[:n]
 }
 
-// earlier returns the representative of a row at the age before if they are still equivalent, as most are, else the row.
-func (l *Layout) earlier(i int32, age int, criteria Criteria) int32 {
-	if age == 0 {
-		return i
-	}
-	other := l.Ages[age-1].representative[i]
-	if criteria.Needed && int(l.Needed[other]) <= age || !l.equivalent(other, i, age, criteria) {
-		return i
-	}
-	return other
-}
-
-// firstEquivalent returns the first row that is equivalent to a row of the same level at an age, of at most a number of rows that are compared.
-func (l *Layout) firstEquivalent(i int32, age int, criteria Criteria, rows int) int32 {
-	if age > 0 && l.Ages[age-1].representative[i] == i {
-		return i // the others that were equivalent to it have been compared with it, or will be
-	}
-	hash := l.hash(i, age, criteria)
-	if hash == incomparable {
-		return i
-	}
-	if len(l.slots) == 0 {
-		l.emptySlots(rows)
-	}
-	// An open hash table, whose slots hold half a hash and a row.
-	slots, last := l.slots, uint64(len(l.slots)-1)
-	slot := hash & last
-	for slots[slot] != 0 && !(slots[slot]>>32 == hash>>32 && l.equivalent(int32(slots[slot]), i, age, criteria)) {
-		slot = (slot + 1) & last
-	}
-	if slots[slot] == 0 {
-		slots[slot] = hash&^math.MaxUint32 | uint64(i)
-	}
-	return int32(slots[slot])
-}
-
-// emptySlots makes an empty hash table for a number of rows. A slot in use holds the upper half
+// emptySlots returns an empty hash table for a number of rows. A slot in use holds the upper half
 // of a hash and a row; it is not 0.
-func (l *Layout) emptySlots(rows int) {
+func (l *Layout) emptySlots(rows int) []uint64 {
 	size := 16
 	for size < 2*rows {
 		size *= 2
 	}
 	l.slots = parallel.Cleared(l.slots, size)
+	return l.slots
 }
 
 // incomparable is the hash of a row with more than maxCompared messages.
@@ -200,7 +173,7 @@ func (l *Layout) hash(i int32, age int, criteria Criteria) uint64 {
 	if age > 0 {
 		hash |= uint64(l.Ages[age-1].representative[i]) << 32
 	}
-	hash *= 0x9e3779b97f4a7c15
+	hash = parallel.Mix(hash)
 	kinds := kindsHeard(age, criteria)
 	if begin, end := l.Senders.Range(i, kinds); end-begin > maxCompared {
 		return incomparable
