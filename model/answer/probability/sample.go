@@ -40,9 +40,10 @@ const (
 	MostFacts, HeldOutFirst = 10_000, 2_000
 	// mostUnlabeled is about the most unlabeled observations: more change little.
 	mostUnlabeled = 200_000
-	// enough is the number of propagations that are made even after a short training, if they have at most leastWork multiply-adds, about a minute of a
-	// core (three for a model that comes trained), and never fewer than leastPropagations. With 8,000 a sixth of all bins of infra/truth were off by more than .05, with 24,000 none.
-	enough, leastWork, leastPropagations = 24_000., 4e11, 2000.
+	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit is larger than a tenth of the training: a fifth of it, a
+	// quarter of the time of both. Even after a very short one are made enough propagations, of at most a third of mostWork, and never fewer than
+	// leastPropagations. With 8,000 a sixth of all bins of infra/truth were off by more than .05, with 24,000 none.
+	mostWork, enough, leastPropagations = 1.2e12, 24_000., 2000.
 	// mostSparse is the most that Sparse and Thin are.
 	mostSparse = 1 << 10
 	// first is the number of best candidates of a query that are not thinned.
@@ -89,14 +90,15 @@ func Training(c configuration.Configuration, facts []graph.Fact) int64 {
 	return int64(3 * passes * float64(queries))
 }
 
-// Sample returns a sample whose observations take at most a tenth of the propagations of a training (Training; 0 for a model that comes trained) or,
-// where that is less, enough of them, a fifth of them for labeled facts.
+// Sample returns a sample whose observations take about a tenth of the propagations of a training (Training; 0 for a model that comes trained), a fifth
+// where that is not mostWork, enough of them where that is less; of these, a fifth is for labeled facts.
 func (s Size) Sample(training, seed int64) Sample {
-	least := leastWork
+	most := mostWork / s.Work
+	least, short := min(enough, most/3), min(float64(training/5), most)
 	if training == 0 {
-		least *= 3
+		short = min(enough, most)
 	}
-	propagations := max(float64(training/10), min(enough, least/s.Work), leastPropagations)
+	propagations := max(float64(training/10), short, least, leastPropagations)
 	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), MostFacts, propagations/10))}
 	rest := propagations - 2*float64(sample.Facts)
 	sample.Rate, sample.Sparse, sample.Thin = 1, 1, 1

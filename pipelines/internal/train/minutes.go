@@ -251,7 +251,9 @@ func (f *flags) opened(ctx context.Context, e *command.Environment, choice strin
 	if err := g.configure(ctx, &quiet); err != nil {
 		return nil, err
 	}
-	return g.open(ctx, &quiet)
+	t, err := g.open(ctx, &quiet)
+	f.graph, f.inputs = g.graph, g.inputs
+	return t, err
 }
 
 // measure measures a choice and plans a training with it. If the time is too short for one, it returns about how many minutes are enough.

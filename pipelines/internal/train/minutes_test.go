@@ -1,6 +1,8 @@
 package train
 
 import (
+	"flag"
+	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -9,6 +11,8 @@ import (
 
 	"tagnet/model/learn"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -70,6 +74,19 @@ func TestChoosing(t *testing.T) {
 	}
 	if found := explicit.FindStringSubmatch(out); found == nil || strings.Contains(found[1], "--plan") {
 		t.Errorf("no flags that train, %q, in\n%s", found, out)
+	}
+}
+
+// TestGraphIsReadOnce measures two choices, the second with a file of the graph that is no more needed.
+func TestGraphIsReadOnce(t *testing.T) {
+	w := ring(t, 40)
+	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
+	f := &flags{fields: fields(), workers: 1, localSteps: 8, memory: 1024}
+	for _, choice := range []string{"--layers 2 --dim 8", "--layers 3 --dim 8"} {
+		if _, err := f.opened(t.Context(), e, choice); err != nil {
+			t.Fatal(err)
+		}
+		pipelinetest.Write(t, filepath.Join(w, "graph/edges-00000-of-00001.arrow"), "damaged")
 	}
 }
 

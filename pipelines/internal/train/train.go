@@ -59,8 +59,10 @@ type flags struct {
 	together      int       // shards of a round that a process trains at the same time
 	computing     string    // says what it computes on
 	until         time.Time // when the training ends, unless it is zero
-	existing      bool      // checkpoints that exist decide a training for a time
-	measuring     bool      // an opened training is measured, and not made
+	graph         *kg.KG    // verified and loaded once for all choices, with inputs
+	inputs        map[string]string
+	existing      bool // checkpoints that exist decide a training for a time
+	measuring     bool // an opened training is measured, and not made
 	allotment     budget.Allotment
 }
 
@@ -214,10 +216,13 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if f.bundles {
 		open = e.Workspace.OpenOutline
 	}
-	loaded, inputs, err := open(ctx)
-	if err != nil {
-		return nil, err
+	if f.graph == nil {
+		var err error
+		if f.graph, f.inputs, err = open(ctx); err != nil {
+			return nil, err
+		}
 	}
+	loaded, inputs := f.graph, f.inputs
 	if err := f.origin.over(loaded); err != nil {
 		return nil, err
 	}
