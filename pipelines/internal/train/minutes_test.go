@@ -41,7 +41,7 @@ func TestMinutes(t *testing.T) {
 		t.Errorf("a second run says\n%s%s", out, stderr)
 	}
 	_, out, _ = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "5", "--plan")
-	if want := regexp.MustCompile(` more epochs, with --epochs \d+ --least_learning_rate 0\.0006\d*\n`); !want.MatchString(out) {
+	if want := regexp.MustCompile(` more epochs, with --epochs \d+ --least_learning_rate 0\.0005\d+\n`); !want.MatchString(out) {
 		t.Errorf("resumed: no %v in\n%s", want, out)
 	}
 }
