@@ -127,7 +127,7 @@ python: ## check the Python package: its tests, notebook, generated client and f
 	TAGNET_BINARY=$(abspath $(BIN))/tagnet $(BIN)/python/bin/pytest --quiet $(PYTEST) infra/python
 
 .PHONY: results
-results: ## write RESULTS.md with its figures, ZEROSHOT.md, BENCHMARKS.md and TRUTH.md in infra from the result files
+results: ## write RESULTS.md with its figures, ZEROSHOT.md, FRONTIER.md, BENCHMARKS.md and TRUTH.md in infra, and the table of train --minutes
 	$(GO) run ./infra/experiments/tables
 
 .PHONY: generate

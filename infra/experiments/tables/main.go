@@ -1,5 +1,5 @@
-// Command tables writes the pages of results from the result files: RESULTS.md with its figures and ZEROSHOT.md here, BENCHMARKS.md in ../bench and TRUTH.md in
-// ../truth. What a page says is in its template, as are the columns of its tables.
+// Command tables writes the pages of results from the result files: RESULTS.md with its figures, ZEROSHOT.md and FRONTIER.md here, BENCHMARKS.md in ../bench and
+// TRUTH.md in ../truth, and the table of train --minutes. What a page says is in its template, as are the columns of its tables.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 }
 
 const does = `Writes RESULTS.md and figures/ from results/, counts/, reach/results/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
-ZEROSHOT.md from zeroshot.json and zeroshot/results/, BENCHMARKS.md of ../bench and TRUTH.md of ../truth from the lists and results/ there.`
+ZEROSHOT.md and FRONTIER.md from zeroshot.json, frontier.json and their results, the table of train --minutes from the latter, BENCHMARKS.md of ../bench and TRUTH.md of ../truth from the lists and results/ there.`
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments/tables", flag.ContinueOnError)
@@ -75,6 +75,10 @@ func pages(ctx context.Context, folder string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	f, err := readFrontier(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
 	b, err := readBenchmarks(ctx, filepath.Join(folder, "../bench"))
 	if err != nil {
 		return nil, err
@@ -88,13 +92,14 @@ func pages(ctx context.Context, folder string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{}
-	for name, data := range map[string]any{"RESULTS.md": e, "ZEROSHOT.md": z, "../bench/BENCHMARKS.md": b, "../truth/TRUTH.md": t} {
+	for name, data := range map[string]any{"RESULTS.md": e, "ZEROSHOT.md": z, "FRONTIER.md": f, "../bench/BENCHMARKS.md": b, "../truth/TRUTH.md": t} {
 		if files[name], err = page(filepath.Base(name), data); err != nil {
 			return nil, err
 		}
 	}
 	maps.Copy(files, e.figures)
-	return files, nil
+	files[chosenFrom], err = f.table()
+	return files, err
 }
 
 //go:embed *.tmpl

@@ -42,7 +42,7 @@ func TestCurrent(t *testing.T) {
 // folder returns a copy of the committed folder of the experiments, beside copies of the others.
 func folder(t *testing.T) string {
 	t.Helper()
-	root := t.TempDir()
+	root := filepath.Join(t.TempDir(), "infra")
 	for _, name := range []string{"experiments", "bench", "truth"} {
 		if err := os.CopyFS(filepath.Join(root, name), os.DirFS(filepath.Join("../..", name))); err != nil {
 			t.Fatal(err)
@@ -121,6 +121,48 @@ func TestMissing(t *testing.T) {
 	replace(t, root, "RESULTS.md", "# Results", "# Result")
 	if err := run(t.Context(), append(arguments, "--check"), &out, &out); err == nil || !strings.Contains(err.Error(), "not current with the results: RESULTS.md") {
 		t.Errorf("after a change: error %v", err)
+	}
+}
+
+// TestFrontier makes the table of train --minutes from results and earlier points: those of a choice in the order of their queries.
+func TestFrontier(t *testing.T) {
+	t.Parallel()
+	traits := engine.Measured{Made: []byte(`{"facts": 9, "entities": 5, "relations": 2, "answers": 1.5}`)}
+	training := func(queries int64, mrr float64) *engine.Result {
+		scored, trained := &engine.Evaluation{}, &engine.Training{Queries: queries}
+		if scored.Pessimistic.MRR = mrr; queries == 0 {
+			trained = nil
+		}
+		return &engine.Result{Commands: map[string]engine.Measured{"traits": traits, "train": {Training: trained}, "score": {Evaluation: scored}}}
+	}
+	p := &frontierPage{
+		Frontier: lists.Frontier{
+			Choices: []lists.Choice{{Name: "small", Flags: "--layers 4"}, {Name: "zero", Flags: "--from zero"}},
+			Studied: []lists.Studied{
+				{Name: "a", Trainings: map[string][]string{"zero": {"untrained"}, "small": {"2x10", "2x5", "2x7"}}, Earlier: map[string]map[string]float64{"small": {"15": .5}}},
+				{Name: "without results", Earlier: map[string]map[string]float64{"small": {"15": .5}}},
+				{Name: "b", Traits: lists.Traits{Facts: 8, Entities: 4, Relations: 1, Answers: 2}, Earlier: map[string]map[string]float64{"small": {"15": .5}}},
+			},
+		},
+		results: map[string]*engine.Result{
+			"a/small-2x10": training(18, .75), "a/small-2x5": training(10, .4375),
+			"a/zero-untrained": training(0, .25),
+		},
+	}
+	table, err := p.table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(table), "\n")
+	const a = "a\t9\t5\t2\t1.5\t"
+	want := a + "--layers 4\t10\t0.4375\n" + a + "--layers 4\t15\t0.5000\n" + a + "--layers 4\t18\t0.7500\n" + a + "--from zero\t0\t0.2500\n" +
+		"b\t8\t4\t1\t2\t--layers 4\t15\t0.5000\n"
+	if got := strings.Join(lines[2:], ""); got != want {
+		t.Errorf("the table has\n%s\nwant\n%s", got, want)
+	}
+	p.Studied[0].Earlier["small"]["many"] = .5
+	if _, err := p.table(); err == nil || !strings.Contains(err.Error(), "frontier.json: a: earlier: small") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -29,6 +29,10 @@ func write(t *testing.T, text string) string {
 func lines(t *testing.T, work string, r engine.Run) (all []string) {
 	t.Helper()
 	for _, c := range r.Commands {
+		if c.Make != nil {
+			all = append(all, c.Name)
+			continue
+		}
 		words, err := c.Words(t.Context(), work)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +47,7 @@ func TestCommitted(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
 	folders := map[string]bool{}
-	for _, path := range []string{"experiments/paper.json", "experiments/paper-rest.json", "experiments/wn18rr.json", "experiments/zeroshot.json", "experiments/reach.json", "bench/commands.json", "truth/truth.json"} {
+	for _, path := range []string{"experiments/paper.json", "experiments/paper-rest.json", "experiments/wn18rr.json", "experiments/zeroshot.json", "experiments/reach.json", "experiments/frontier.json", "bench/commands.json", "truth/truth.json"} {
 		l, err := Open(t.Context(), filepath.Join("../../..", filepath.FromSlash(path)), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -250,6 +254,44 @@ func TestReach(t *testing.T) {
 	}
 }
 
+const studied = `{"protocol": [], "choices": [{"name": "zero", "flags": "--from zero"}, {"name": "small", "flags": "--layers 4"}],
+	"studied": [{"name": "umls", "folder": "umls", "trainings": {"zero": ["untrained"]}}, {"name": "shop", "made": "--kind shop", "trainings": {"small": ["8x100"]}}]}`
+
+func TestFrontier(t *testing.T) {
+	t.Parallel()
+	l, err := Open(t.Context(), write(t, studied), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const with = " --device cpu --threads 1 --memory 3072"
+	want := map[string][]string{
+		"umls/zero-untrained": {
+			"tagnet preprocess --workspace umls --dataset $TAGNET_DATA/umls",
+			"traits",
+			"score: tagnet score --workspace umls --run zero-untrained --model zero --split valid --limit 2000 --top_k 0" + with,
+		},
+		"shop/small-8x100": {
+			"go run ./infra/generate --out shop-facts --kind shop",
+			"tagnet preprocess --workspace shop --dataset shop-facts",
+			"traits",
+			"train: tagnet train --workspace shop --run small-8x100 --layers 4 --epochs 8 --queries_per_epoch 100" +
+				" --learning_rate_decay 0.739 --validate_every 8 --valid_limit 400 --seed 1" + with,
+			"score: tagnet score --workspace shop --run small-8x100 --split valid --limit 2000 --top_k 0" + with,
+		},
+	}
+	if len(l.Runs) != len(want) || !l.Fresh {
+		t.Errorf("the list is %+v", l)
+	}
+	for _, r := range l.Runs {
+		if diff := cmp.Diff(want[r.Name], lines(t, "", r)); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", r.Name, diff)
+		}
+	}
+	if c := l.Runs[1].Commands[3]; !c.Unfitted {
+		t.Error("the training fits probabilities")
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	commands := `{"protocol": [], "entries": [{"name": "a", "what": "", "measure": "tagnet x", "count": 1, "unit": "facts"}, {"name": "b", "what": "", "measure": "tagnet y", "prepare": ["tagnet x"], "count": 1, "unit": "facts"}]}`
@@ -262,6 +304,10 @@ func TestMistakes(t *testing.T) {
 		{targets, `"name": "v1"`, `"name": "umls"`, `the run "umls/x"`},
 		{targets, `"tuned": true}]}`, `"tund": true}]}`, "tund"},
 		{parts, `"s"`, `"s/x"`, `the run "s/x/100"`},
+		{studied, `"zero": [`, `"one": [`, `umls: trainings: there is no choice "one"`},
+		{studied, `"8x100"`, `"8x"`, `trainings: "8x": want a number of epochs`},
+		{studied, `"8x100"`, `"1x100"`, `trainings: "1x100"`},
+		{studied, `"8x100"`, `"8x100x"`, `trainings: "8x100x"`},
 		{`{"runs": []}`, "", "", "is no list"},
 		{`{"entries": [`, "", "", "list.json:1:"},
 	} {

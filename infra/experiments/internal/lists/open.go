@@ -47,6 +47,13 @@ func Open(ctx context.Context, path string, threads int) (l List, err error) {
 		if z, err = Read[Zeroshot](ctx, path); err == nil {
 			l.Runs, err = z.Runs()
 		}
+	case keys["studied"] != nil:
+		results = FrontierResults
+		var f Frontier
+		if f, err = Read[Frontier](ctx, path); err == nil {
+			l.Runs, err = f.Runs()
+		}
+		l.Fresh = true
 	case keys["percents"] != nil:
 		results = ReachResults
 		var r Reach
@@ -61,7 +68,7 @@ func Open(ctx context.Context, path string, threads int) (l List, err error) {
 		t, err = Read[truth.List](ctx, path)
 		l.Runs = t.Runs(threads)
 	default:
-		err = fmt.Errorf("%s is no list: it has none of the keys experiments, graphs, percents, entries and settings", path)
+		err = fmt.Errorf("%s is no list: it has none of the keys experiments, graphs, studied, percents, entries and settings", path)
 	}
 	l.Results = filepath.Join(filepath.Dir(path), filepath.FromSlash(results))
 	known := map[string]bool{}
