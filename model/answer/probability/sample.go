@@ -42,7 +42,7 @@ const (
 	mostUnlabeled = 200_000
 	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit is larger than a tenth of the training: a fifth of it, a
 	// quarter of the time of both. Even after a very short one are made enough propagations, of at most a third of mostWork, and never fewer than
-	// leastPropagations. With 8,000 a sixth of all bins of infra/truth were off by more than .05, with 24,000 none.
+	// leastPropagations. With 8,000 a sixth of the bins of infra/truth's graphs were off by more than .05, with 24,000 single ones.
 	mostWork, enough, leastPropagations = 1.2e12, 24_000., 2000.
 	// mostSparse is the most that Sparse and Thin are.
 	mostSparse = 1 << 10
