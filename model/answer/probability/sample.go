@@ -40,8 +40,8 @@ const (
 	MostFacts, HeldOutFirst = 10_000, 2_000
 	// mostUnlabeled is about the most unlabeled observations: more change little.
 	mostUnlabeled = 200_000
-	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit is larger than a tenth of the training: a fifth of it, a
-	// quarter of the time of both. Even after a very short one are made enough propagations, of at most a third of mostWork, and never fewer than
+	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit takes as long as the training, and not a tenth of it:
+	// facts for a list are as much its purpose as ranks. Even after a very short one are made enough propagations, of at most a third of mostWork, and never fewer than
 	// leastPropagations. With 8,000 a sixth of the bins of infra/truth's graphs were off by more than .05, with 24,000 single ones.
 	mostWork, enough, leastPropagations = 1.2e12, 24_000., 2000.
 	// mostSparse is the most that Sparse and Thin are.
@@ -90,13 +90,13 @@ func Training(c configuration.Configuration, facts []graph.Fact) int64 {
 	return int64(3 * passes * float64(queries))
 }
 
-// Sample returns a sample whose observations take about a tenth of the propagations of a training (Training; 0 for a model that comes trained), a fifth
-// where that is not mostWork, enough of them where that is less; of these, a fifth is for labeled facts.
+// Sample returns a sample whose observations take about a tenth of the propagations of a training (Training), all of them up to mostWork, enough where
+// that is less, and mostWork for a model that comes trained, whose training is 0. Of these, a fifth is for labeled facts.
 func (s Size) Sample(training, seed int64) Sample {
 	most := mostWork / s.Work
-	least, short := min(enough, most/3), min(float64(training/5), most)
+	least, short := min(enough, most/3), min(float64(training), most)
 	if training == 0 {
-		short = min(enough, most)
+		short = most
 	}
 	propagations := max(float64(training/10), short, least, leastPropagations)
 	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), MostFacts, propagations/10))}

@@ -72,11 +72,16 @@ func (f *flags) timed(ctx context.Context, e *command.Environment, records []che
 	case f.bundles:
 		return false, command.Usage("--minutes decides how much is trained, and --bundles reads what was drawn for --epochs and --queries_per_epoch: leave one of them out")
 	case f.workers > 1:
-		return false, command.Usage("--minutes is for one worker: give --epochs with --workers %d", f.workers)
+		return false, ofOneWorker(f.workers)
 	case command.Elsewhere():
 		return false, command.Usage("--minutes measures this machine, and others would train: give --epochs with this --runner")
 	}
 	return true, nil
+}
+
+// ofOneWorker returns the error of a training for a time by several workers.
+func ofOneWorker(workers int) error {
+	return command.Usage("--minutes is for one worker: give --epochs with --workers %d", workers)
 }
 
 // schedule decides the flags of a training for a time, before it is configured: it sets them as if they were given. began is when the command
@@ -328,6 +333,9 @@ func (t *trainer) fitSeconds(ctx context.Context, about time.Duration) (float64,
 
 // extend sets the number of epochs with which a resumed training takes the time.
 func (f *flags) extend(ctx context.Context, e *command.Environment, records []checkpoint.Record, deadline time.Time) error {
+	if workers := records[0].Rounds.Workers; workers > 1 {
+		return ofOneWorker(workers)
+	}
 	t, err := f.opened(ctx, e, "")
 	if err != nil {
 		return err
@@ -347,8 +355,11 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %g or more",
 			f.minutes, roundUp(f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes()))
 	}
-	// Its learning rate decays as it was to, and then no more.
-	least := max(t.configuration.LeastLearningRate, optimizer.LearningRate(t.configuration, t.configuration.Epochs))
+	// Its learning rate decays as it was to, and then no more. One that grows is left alone.
+	least := t.configuration.LeastLearningRate
+	if t.configuration.LearningRateDecay < 1 {
+		least = max(least, optimizer.LearningRate(t.configuration, t.configuration.Epochs))
+	}
 	given := []string{"--epochs", strconv.Itoa(int(t.trained(records)) + more), "--least_learning_rate", strconv.FormatFloat(least, 'g', -1, 64)}
 	e.Say("--minutes %g, until %s: %d more epochs, with %s", f.minutes, clock(deadline), more, strings.Join(given, " "))
 	return set(e, given)

@@ -90,6 +90,18 @@ func TestGraphIsReadOnce(t *testing.T) {
 	}
 }
 
+// TestMoreMinutes extends a training whose learning rate grows, and refuses one of several workers.
+func TestMoreMinutes(t *testing.T) {
+	w := ring(t, 40)
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate_decay", "1.2", "--epochs", "2")...)
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.02")
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--run", "two", "--workers", "2", "--local_steps", "1", "--batch_size", "4")...)
+	_, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--run", "two", "--resume", "--minutes", "1")
+	if want := "--minutes is for one worker: give --epochs with --workers 2"; !strings.Contains(stderr, want) {
+		t.Errorf("no %q in %q", want, stderr)
+	}
+}
+
 // TestMinutesTooShort names a time that is enough, and writes nothing.
 func TestMinutesTooShort(t *testing.T) {
 	w := ring(t, 40)
