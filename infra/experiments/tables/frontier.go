@@ -18,7 +18,7 @@ import (
 // chosenFrom is the table that train --minutes chooses from, below the folder of the experiments.
 const chosenFrom = "../../model/learn/frontier.tsv"
 
-// frontierPage is what FRONTIER.md and the table of train --minutes are made from.
+// frontierPage has the data of FRONTIER.md and of the table that train --minutes reads.
 type frontierPage struct {
 	lists.Frontier
 	results map[string]*engine.Result // by the names of the runs

@@ -18,7 +18,7 @@ import (
 const patience = 5 * time.Minute
 
 // process runs a program in the folder of the work, appends its command line and what it prints to a log, and returns the latter with what it took. When
-// the context ends, the process gets SIGTERM, after which a training saves a checkpoint. When enough returns true, it is killed and has succeeded.
+// the context ends, the process gets SIGTERM, after which a training saves a checkpoint. When enough, if it is not nil, returns true, it is killed and has succeeded.
 func (e *Engine) process(ctx context.Context, log, program string, arguments []string, enough func() bool) (printed string, took Measured, err error) {
 	if err := os.MkdirAll(filepath.Dir(log), 0o777); err != nil {
 		return "", took, err
@@ -45,11 +45,15 @@ func (e *Engine) process(ctx context.Context, log, program string, arguments []s
 	if err = c.Start(); err != nil {
 		return "", took, err
 	}
-	ended, killed := make(chan struct{}), make(chan bool)
-	go func() { killed <- kill(c.Process, enough, ended) }()
-	err = c.Wait()
-	if close(ended); <-killed {
-		err = nil
+	if enough == nil {
+		err = c.Wait()
+	} else {
+		ended, killed := make(chan struct{}), make(chan bool)
+		go func() { killed <- kill(c.Process, enough, ended) }()
+		err = c.Wait()
+		if close(ended); <-killed {
+			err = nil
+		}
 	}
 	took = Measured{Seconds: time.Since(begun).Seconds(), CPUSeconds: (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()}
 	if used, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {

@@ -241,9 +241,11 @@ func (e *Engine) step(ctx context.Context, r Run, c Command, result *Result) err
 		return err
 	}
 	load := load()
-	printed, m, err := e.process(ctx, filepath.Join(e.State, "logs", r.Name+".log"), p.Path, append(arguments, resume...), func() bool {
-		return c.Unfitted && e.complete(ctx, c)
-	})
+	var enough func() bool
+	if c.Unfitted {
+		enough = func() bool { return e.complete(ctx, c) }
+	}
+	printed, m, err := e.process(ctx, filepath.Join(e.State, "logs", r.Name+".log"), p.Path, append(arguments, resume...), enough)
 	if err != nil {
 		return err
 	}

@@ -79,8 +79,7 @@ func Training(c configuration.Configuration, facts []graph.Fact) int64 {
 		}
 		queries = 0
 		for _, n := range answers {
-			together := c.Together(n)
-			queries += (n + together - 1) / together
+			queries += c.QueriesOf(n)
 		}
 	}
 	passes := float64(c.Epochs) / 2 // an epoch asks each fact one way

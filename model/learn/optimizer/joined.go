@@ -86,13 +86,12 @@ func inRuns(order []Draw, key func(Draw) int32, most int, seed uint64) []Draw {
 func (k *Keys) chunks(c configuration.Configuration, seed uint64) (chunks [][]Draw) {
 	for number, answers := range k.answers() {
 		n := len(answers)
-		most := c.Together(n)
 		shuffle := shuffled(n, parallel.Seed(seed, purposeGroups, uint64(number)))
 		drawn := make([]Draw, n)
 		for i, from := range shuffle {
 			drawn[i] = answers[from]
 		}
-		count := (n + most - 1) / most
+		count := c.QueriesOf(n)
 		for i := range count {
 			chunk := drawn[i*n/count : (i+1)*n/count]
 			for j := range chunk {

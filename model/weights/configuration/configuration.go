@@ -168,9 +168,10 @@ func (c Configuration) Normalized() Configuration {
 // SeveralAnswers reports whether a training query may have several answers.
 func (c Configuration) SeveralAnswers() bool { return c.AnswersPerQuery > 1 }
 
-// Together returns how many of so many answers of a (source, relation) a training query has, at most.
-func (c Configuration) Together(answers int) int {
-	return max(1, min(c.AnswersPerQuery, int(c.RemovedShare*float64(answers))))
+// QueriesOf returns the number of training queries among which so many answers of a (source, relation) are divided.
+func (c Configuration) QueriesOf(answers int) int {
+	most := max(1, min(c.AnswersPerQuery, int(c.RemovedShare*float64(answers))))
+	return (answers + most - 1) / most
 }
 
 // Windowed reports whether distances decide which messages are sent.

@@ -46,8 +46,8 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
-// TestLeastLearningRate resumes with a learning rate that ends where it was, as more minutes do: the bytes are those of one training. Another
-// that earlier epochs would have had is refused.
+// TestLeastLearningRate resumes a training with its last learning rate as the least one, as --minutes does: the bytes are those of one training.
+// A least rate that would have changed earlier epochs is refused.
 func TestLeastLearningRate(t *testing.T) {
 	w := ring(t, 40)
 	flags := small(w, "--learning_rate", "0.25", "--learning_rate_decay", "0.5")
