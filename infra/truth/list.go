@@ -16,6 +16,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/infra/internal/engine"
 	"tagnet/model/graph/kg"
+	"tagnet/model/zoo"
 )
 
 // List is a list of settings, each of which is measured with a graph that is split, and without.
@@ -35,16 +36,19 @@ type Setting struct {
 	Keep string `json:"keep"`
 	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no removed facts count.
 	Relations int `json:"relations"`
+	// Model is the name of a model that tagnet comes with, which answers untrained.
+	Model string `json:"model"`
 
 	Split bool `json:"-"` // divides the rest with preprocess --split 90,5,5
 }
 
-// settings returns the settings, each without and with a split.
+// settings returns the settings, each without and, if a model is trained, with a split.
 func (l List) settings() (all []Setting) {
 	for _, s := range l.Settings {
-		divided := s
-		divided.Split = true
-		all = append(all, s, divided)
+		all = append(all, s)
+		if s.Split = true; s.Model == "" {
+			all = append(all, s)
+		}
 	}
 	return all
 }
@@ -61,6 +65,9 @@ func (s Setting) Name() string {
 	if s.Split {
 		name += "-split"
 	}
+	if s.Model != "" {
+		name += "-" + s.Model
+	}
 	return name
 }
 
@@ -74,10 +81,14 @@ type removal struct {
 	missing       float64 // the share that was removed
 }
 
-// Runs returns the runs of the settings: each removes facts, and has a model trained on the rest that lists what it lacks.
-func (l List) Runs(threads int) (runs []engine.Run) {
+// Runs returns the runs of the settings: each removes facts, and has a model, trained on the rest or not, list what that lacks.
+func (l List) Runs(threads int) (runs []engine.Run, err error) {
 	for _, s := range l.settings() {
 		var r removal
+		inputs := map[string]string{
+			"graph": s.Graph, "percent": fmt.Sprint(s.Percent), "own": fmt.Sprint(s.Own), "keep": s.Keep,
+			"relations": fmt.Sprint(s.Relations), "split": fmt.Sprint(s.Split), "train": l.Train,
+		}
 		workspace := s.Name() + "/workspace"
 		with := []string{"--workspace", workspace, "--threads", strconv.Itoa(threads), "--device", "cpu", "--memory", "4096"}
 		tagnet := func(words ...string) engine.Words {
@@ -107,12 +118,18 @@ func (l List) Runs(threads int) (runs []engine.Run) {
 		if s.Graph == "crowd" {
 			commands = slices.Insert(commands, 4, engine.Command{Words: list("100")})
 		}
-		runs = append(runs, engine.Run{Name: s.Name(), Commands: commands, Inputs: map[string]string{
-			"graph": s.Graph, "percent": fmt.Sprint(s.Percent), "own": fmt.Sprint(s.Own), "keep": s.Keep,
-			"relations": fmt.Sprint(s.Relations), "split": fmt.Sprint(s.Split), "train": l.Train,
-		}})
+		if s.Model != "" { // instead of a training
+			known, err := zoo.Open(s.Model)
+			if err != nil {
+				return nil, err
+			}
+			commands = slices.Delete(commands, 2, 3)
+			with = append(with, "--model", s.Model)
+			inputs["train"], inputs["weights"] = "", known.Record.Weights.SHA256
+		}
+		runs = append(runs, engine.Run{Name: s.Name(), Commands: commands, Inputs: inputs, Clean: []string{s.Name()}})
 	}
-	return runs
+	return runs, nil
 }
 
 // mostListed is more facts than have a probability worth a look; those beyond would all be in the first bin.

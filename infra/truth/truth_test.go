@@ -77,12 +77,16 @@ func TestRemoval(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	l := List{Train: "--dim 4", Settings: []Setting{{Graph: "crowd", Percent: 10}, {Graph: "hierarchy", Percent: 2, Keep: "is_a"}, {Graph: "tutorial", Own: true}}}
+	l := List{Train: "--dim 4", Settings: []Setting{{Graph: "crowd", Percent: 10}, {Graph: "hierarchy", Percent: 2, Keep: "is_a"}, {Graph: "tutorial", Own: true, Model: "zero"}}}
+	runs, err := l.Runs(2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var names, lines []string
-	for _, r := range l.Runs(2) {
+	for _, r := range runs {
 		names = append(names, r.Name)
 		for _, c := range r.Commands {
-			if r.Name != "crowd-10-split" || c.Words == nil {
+			if r.Name != "crowd-10-split" && r.Name != "tutorial-own-zero" || c.Words == nil {
 				continue
 			}
 			words, err := c.Words(t.Context(), "")
@@ -92,13 +96,16 @@ func TestRuns(t *testing.T) {
 			lines = append(lines, strings.Join(words, " "))
 		}
 	}
-	if got := strings.Join(names, " "); got != "crowd-10 crowd-10-split hierarchy-2-is_a hierarchy-2-is_a-split tutorial-own tutorial-own-split" {
+	if got := strings.Join(names, " "); got != "crowd-10 crowd-10-split hierarchy-2-is_a hierarchy-2-is_a-split tutorial-own-zero" {
 		t.Errorf("the runs are %s", got)
 	}
 	const with = " --workspace crowd-10-split/workspace --threads 2 --device cpu --memory 4096"
 	want := []string{
 		"tagnet preprocess --workspace crowd-10-split/workspace --dataset crowd-10-split/facts.tsv --split 90,5,5", "tagnet train --dim 4" + with,
 		"tagnet discover --relation  --most 1000000 --top_k 10 --missing 0.0000 --output list-10" + with, "tagnet discover --relation  --most 1000000 --top_k 100 --missing 0.0000 --output list-100" + with,
+		"tagnet preprocess --workspace tutorial-own-zero/workspace --dataset tutorial-own-zero/facts.tsv",
+		"tagnet discover --relation  --most 1000000 --top_k 10 --missing 0.0000 --output list-10" +
+			strings.ReplaceAll(with, "crowd-10-split", "tutorial-own-zero") + " --model zero",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("the commands differ (-want +got):\n%s", diff)

@@ -249,6 +249,7 @@ func (e *Engine) step(ctx context.Context, r Run, c Command, result *Result) err
 	if err != nil {
 		return err
 	}
+	result.Commit, result.Modified = p.Commit, p.Modified
 	if e.prepared[line] = true; c.Name == "" {
 		return nil
 	}
@@ -262,7 +263,6 @@ func (e *Engine) step(ctx context.Context, r Run, c Command, result *Result) err
 	if c.Keep {
 		m.Printed = printed[strings.LastIndexByte(printed, '\n')+1:]
 	}
-	result.Commit, result.Modified = p.Commit, p.Modified
 	err = e.read(ctx, c, printed, &m, result)
 	result.Commands[c.Name] = m
 	return err

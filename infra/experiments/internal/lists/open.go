@@ -65,8 +65,9 @@ func Open(ctx context.Context, path string, threads int) (l List, err error) {
 		l.Runs, l.Fresh = b.Runs(), true
 	case keys["settings"] != nil:
 		var t truth.List
-		t, err = Read[truth.List](ctx, path)
-		l.Runs = t.Runs(threads)
+		if t, err = Read[truth.List](ctx, path); err == nil {
+			l.Runs, err = t.Runs(threads)
+		}
 	default:
 		err = fmt.Errorf("%s is no list: it has none of the keys experiments, graphs, studied, percents, entries and settings", path)
 	}
