@@ -66,7 +66,7 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	facts := []string{"discover", "--relation=r0", "--most=50", "--explain"} // jobs to ask, to ask backward, and to list and explain
 	s.local(t, facts...)
 	s.flink(t, facts, nil)
-	zero := []string{"score", "--model=zero", "--run=zero"} // two jobs: the relation graph, and scores on it
+	zero := []string{"score", "--model=zero", "--run=zero"}
 	s.local(t, zero...)
 	s.flink(t, zero, nil)
 	s.same(t)

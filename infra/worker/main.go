@@ -16,7 +16,6 @@ import (
 	_ "tagnet/stages/answer/discover"
 	_ "tagnet/stages/bundle"
 	_ "tagnet/stages/preprocess"
-	_ "tagnet/stages/relations"
 	_ "tagnet/stages/study"
 	_ "tagnet/stages/train"
 )

@@ -64,8 +64,8 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 		t.Fatal(err)
 	}
 	s := budget.Sizes{Entities: int64(g.Entities), Edges: g.Edges(), Relations: int64(g.RelationCount())}
-	if c.Source() == configuration.RelationsGraph {
-		s.RelationEdges = relations.CountEdges(g, 1<<20)
+	if s.RelationEdges, err = relations.CountEdges(g, c); err != nil {
+		t.Fatal(err)
 	}
 	check := func(held int64, u budget.Use) {
 		e := budget.Of(s, c, u)

@@ -22,7 +22,6 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/relations"
 	"tagnet/stages/worker"
 )
 
@@ -53,8 +52,6 @@ type Params struct {
 	WithKnown bool
 	// Probabilities of answers are read there. Optional.
 	Probabilities Probabilities
-	// RelationGraph is the folder of the relation graph, where the model needs one; see relations.Load.
-	RelationGraph string
 	// Paths is the number of paths by which Explain explains an answer, 0 where none is explained. Walks takes all walks for paths, like
 	// model.Walks.
 	Paths int
@@ -198,8 +195,7 @@ func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, er
 			return nil, err
 		}
 	}
-	m.Relations, err = relations.Load(ctx, p.RelationGraph, m.KG)
-	return m, err
+	return m, nil
 }
 
 // Selection returns which candidates are kept. The process reads their list once.

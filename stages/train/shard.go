@@ -165,11 +165,12 @@ func cachedWorker(ctx context.Context, p Params) (*learn.Worker, error) {
 // trainingVersion identifies the training data in the cache, over a graph with a checksum. Bundles hold the queries that a configuration and a seed draw.
 func (p Params) trainingVersion(graph string) any {
 	type version struct {
-		graph, relations, bundles string
-		configuration             configuration.Configuration
-		seed                      int64
+		graph, bundles string
+		transfers      bool // the graph of relations is needed, too
+		configuration  configuration.Configuration
+		seed           int64
 	}
-	v := version{graph: graph, relations: p.RelationGraph, bundles: p.Bundles}
+	v := version{graph: graph, bundles: p.Bundles, transfers: p.Run.Configuration.Transfers()}
 	if p.Bundles != "" {
 		v.configuration, v.seed = p.Run.Configuration, p.Run.Seed
 	}

@@ -8,10 +8,10 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
+	"tagnet/model/engine/relations"
 	"tagnet/model/learn"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/relations"
 	"tagnet/stages/worker"
 )
 
@@ -31,8 +31,6 @@ type Params struct {
 	Graph string
 	// Bundles is the URL of the folder of folders of parts of the graph, which training and validation take instead of the graph. Optional.
 	Bundles string
-	// RelationGraph is the URL of the folder of its relation graph, where the model needs one; see relations.Load.
-	RelationGraph string
 	// Run is the training.
 	Run learn.Run
 	// Together is how many shards of Rounds a process trains at the same time, each on a device of its own; less than 2 is one.
@@ -159,6 +157,6 @@ func (p Params) readTraining(ctx context.Context) (learn.Data, error) {
 	if err != nil {
 		return learn.Data{}, err
 	}
-	d.Relations, err = relations.Load(ctx, p.RelationGraph, loaded)
-	return d, err
+	d.Relations = relations.Between(d.Graph, p.Run.Configuration)
+	return d, nil
 }

@@ -49,11 +49,6 @@ var kinds = []kind{
 	{"types", func(n int) any { return sampleTypes(n) },
 		func(ctx context.Context, url string, rows any) error { return writeTypes(ctx, url, rows.([]Type)) },
 		func(ctx context.Context, url string) (any, error) { return ReadTypes(ctx, url) }},
-	{"relationgraph", func(n int) any { return sampleRelationGraph(n) },
-		func(ctx context.Context, url string, rows any) error {
-			return writeRelationGraph(ctx, url, rows.(relationGraph))
-		},
-		func(ctx context.Context, url string) (any, error) { return readRelationGraph(ctx, url) }},
 	{"parts", func(n int) any { return sampleParts(n) },
 		func(ctx context.Context, url string, rows any) error { return writeParts(ctx, url, rows.([]Part)) },
 		func(ctx context.Context, url string) (any, error) { return readParts(ctx, url) }},
@@ -135,48 +130,6 @@ func sampleTypes(n int) []Type {
 		types[n/2].Entities = types[n/2].Entities[:1]
 	}
 	return types
-}
-
-// relationGraph is the content of a table of edges between so many relations.
-type relationGraph struct {
-	Relations int
-	Edges     []RelationEdge
-}
-
-// sampleRelationGraph has edges in order. They are not those of a relation graph, which readers of this package do not verify.
-func sampleRelationGraph(n int) relationGraph {
-	g := relationGraph{Relations: 2 * (n + 1), Edges: make([]RelationEdge, 0, n)}
-	for i := range n {
-		g.Edges = append(g.Edges, RelationEdge{uint8(4 * i / n), int32(i), int32(i % 3)})
-	}
-	return g
-}
-
-func writeRelationGraph(ctx context.Context, url string, g relationGraph) error {
-	w, err := CreateRelationGraph(ctx, url, g.Relations)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	for _, e := range g.Edges {
-		if err := w.Write(e); err != nil {
-			return err
-		}
-	}
-	return w.Commit()
-}
-
-func readRelationGraph(ctx context.Context, url string) (relationGraph, error) {
-	g := relationGraph{Edges: []RelationEdge{}}
-	start := func(relations int) error { g.Relations = relations; return nil }
-	err := EachRelationEdge(ctx, url, start, func(e RelationEdge) error {
-		g.Edges = append(g.Edges, e)
-		return nil
-	})
-	if err != nil {
-		return relationGraph{}, err
-	}
-	return g, nil
 }
 
 func sampleEdges(n int) Edges {
@@ -367,36 +320,27 @@ func TestWritersRefuseWhatReadersRelyOn(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://refused/table.arrow"
 	for name, err := range map[string]error{
-		"a name twice":               writeNames(ctx, url, []string{"a", "b", "b"}),
-		"names out of order":         writeNames(ctx, url, []string{"a", "c", "b"}),
-		"edges out of order":         writeEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
-		"heads out of order":         writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
-		"relations unordered":        writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{3, 2}, []int32{4, 4}}),
-		"a negative edge":            writeEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
-		"a negative query":           writeQueries(ctx, url, [][3]int32{{0, -1, 0}}),
-		"a negative answer":          writeQueries(ctx, url, [][3]int32{{0, 0, -2}}),
-		"a pair twice":               writeAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
-		"an answer twice":            writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
-		"too many answers":           writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{make([]int32, MostAnswers+1)}}),
-		"types unordered":            writeTypes(ctx, url, []Type{{"b", []int32{1}}, {"a", []int32{2}}}),
-		"a typed entity twice":       writeTypes(ctx, url, []Type{{"a", []int32{1, 1}}}),
-		"a negative entity":          writeTypes(ctx, url, []Type{{"a", []int32{-1}}}),
-		"a relation's edge twice":    writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{1, 2, 3}, {1, 2, 3}}}),
-		"senders unordered":          writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{1, 2, 3}, {1, 2, 2}}}),
-		"receivers unordered":        writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{1, 2, 3}, {1, 1, 3}}}),
-		"edge types unordered":       writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{1, 2, 3}, {0, 2, 3}}}),
-		"no type of edges":           writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{4, 2, 3}}}),
-		"a receiver beyond":          writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{0, 4, 3}}}),
-		"a sender beyond":            writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{0, 3, 4}}}),
-		"a negative sender":          writeRelationGraph(ctx, url, relationGraph{4, []RelationEdge{{0, 3, -1}}}),
-		"an odd number of relations": writeRelationGraph(ctx, url, relationGraph{3, nil}),
-		"sources unordered":          writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {0, Pack(make([]uint8, 3))}}),
-		"a source twice":             writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {1, Pack(make([]uint8, 3))}}),
-		"a source beyond":            writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),
-		"a row too short":            writeDistances(ctx, url, 3, []DistanceRow{{0, make([]byte, 1)}}),
-		"rows of no entities":        writeDistances(ctx, url, 0, nil),
-		"parts unordered":            writeParts(ctx, url, []Part{samplePart(1), samplePart(0)}),
-		"a part twice":               writeParts(ctx, url, []Part{samplePart(1), samplePart(1)}),
+		"a name twice":         writeNames(ctx, url, []string{"a", "b", "b"}),
+		"names out of order":   writeNames(ctx, url, []string{"a", "c", "b"}),
+		"edges out of order":   writeEdges(ctx, url, Edges{[]int32{1, 0}, []int32{0, 0}, []int32{0, 0}}),
+		"heads out of order":   writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{0, 0}, []int32{5, 4}}),
+		"relations unordered":  writeEdges(ctx, url, Edges{[]int32{1, 1}, []int32{3, 2}, []int32{4, 4}}),
+		"a negative edge":      writeEdges(ctx, url, Edges{[]int32{1}, []int32{0}, []int32{-1}}),
+		"a negative query":     writeQueries(ctx, url, [][3]int32{{0, -1, 0}}),
+		"a negative answer":    writeQueries(ctx, url, [][3]int32{{0, 0, -2}}),
+		"a pair twice":         writeAnswers(ctx, url, Answers{[]int32{1, 1}, []int32{2, 2}, [][]int32{{1}, {1}}}),
+		"an answer twice":      writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{{4, 4}}}),
+		"too many answers":     writeAnswers(ctx, url, Answers{[]int32{1}, []int32{2}, [][]int32{make([]int32, MostAnswers+1)}}),
+		"types unordered":      writeTypes(ctx, url, []Type{{"b", []int32{1}}, {"a", []int32{2}}}),
+		"a typed entity twice": writeTypes(ctx, url, []Type{{"a", []int32{1, 1}}}),
+		"a negative entity":    writeTypes(ctx, url, []Type{{"a", []int32{-1}}}),
+		"sources unordered":    writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {0, Pack(make([]uint8, 3))}}),
+		"a source twice":       writeDistances(ctx, url, 3, []DistanceRow{{1, Pack(make([]uint8, 3))}, {1, Pack(make([]uint8, 3))}}),
+		"a source beyond":      writeDistances(ctx, url, 3, []DistanceRow{{3, Pack(make([]uint8, 3))}}),
+		"a row too short":      writeDistances(ctx, url, 3, []DistanceRow{{0, make([]byte, 1)}}),
+		"rows of no entities":  writeDistances(ctx, url, 0, nil),
+		"parts unordered":      writeParts(ctx, url, []Part{samplePart(1), samplePart(0)}),
+		"a part twice":         writeParts(ctx, url, []Part{samplePart(1), samplePart(1)}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), url) {
 			t.Errorf("%s: error %v", name, err)

@@ -5,6 +5,6 @@
 //	linear  a linear map of the embedding of the query's relation
 //	graph   states of a propagation between the relations, along the edges of their graph
 //
-// In a Graph the relations themselves are nodes, with an edge wherever an entity is on a side of both. It is made
-// from a graph in memory (GraphOf), or collected as Pairs by a pipeline.
+// In a Graph the relations themselves are nodes, with an edge wherever an entity is on a side of both. GraphOf
+// collects it from a graph in memory, a block of relations at a time.
 package relations

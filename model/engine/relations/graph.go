@@ -1,12 +1,9 @@
 package relations
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"tagnet/model/engine/kernel"
-	"tagnet/model/graph"
 	"tagnet/model/weights/parameters"
 )
 
@@ -30,31 +27,6 @@ type Graph struct {
 	meets     []int32 // for each relation those that it meets, ascending
 }
 
-// Edge is an edge of a relation graph.
-type Edge struct {
-	Type             uint8
-	Receiver, Sender int32
-}
-
-// edgeTypes are the names of the types.
-var edgeTypes = [types]string{"hh", "tt", "ht", "th"}
-
-// String returns the edge as in an error.
-func (e Edge) String() string {
-	return fmt.Sprintf("%s edge from relation %d to %d", edgeTypes[e.Type], e.Sender, e.Receiver)
-}
-
-// GraphOf returns the relation graph of a graph. It takes 4 R*R bits meanwhile; the Beam stage relationgraph does without.
-func GraphOf(g *graph.Graph) *Graph { return MeetingsOf(g).Graph() }
-
-// newGraph returns a graph without rows, and memory for a number of meetings.
-func newGraph(relations, meetings int) *Graph {
-	return &Graph{relations: relations, offsets: append(make([]int, 0, relations+1), 0), meets: make([]int32, 0, meetings)}
-}
-
-// endRow ends the row of the next relation.
-func (g *Graph) endRow() { g.offsets = append(g.offsets, len(g.meets)) }
-
 // Relations returns the number of nodes, 2R.
 func (g *Graph) Relations() int { return g.relations }
 
@@ -73,8 +45,8 @@ func (g *Graph) inverse(a int32) int32 {
 	}
 }
 
-// AppendSenders appends the senders of the edges of a type to a receiver, ascending.
-func (g *Graph) AppendSenders(to []int32, kind uint8, receiver int32) []int32 {
+// appendSenders appends the senders of the edges of a type to a receiver, ascending.
+func (g *Graph) appendSenders(to []int32, kind uint8, receiver int32) []int32 {
 	side := receiver
 	if kind == 1 || kind == 3 { // tails of the receiver
 		side = g.inverse(receiver)
@@ -95,39 +67,6 @@ func (g *Graph) AppendSenders(to []int32, kind uint8, receiver int32) []int32 {
 	return to
 }
 
-// All yields all edges by type, receiver and sender.
-func (g *Graph) All(yield func(Edge) bool) {
-	c := cursor{graph: g}
-	for e, ok := c.next(); ok; e, ok = c.next() {
-		if !yield(e) {
-			return
-		}
-	}
-}
-
-// cursor walks through all edges by type, receiver and sender.
-type cursor struct {
-	graph   *Graph
-	senders []int32 // of the previous list of a type and receiver
-	read    int     // of these
-	list    int     // the next one
-}
-
-// next returns the next edge, by type, receiver and sender, and false after the last.
-func (c *cursor) next() (Edge, bool) {
-	n := c.graph.relations
-	for c.read == len(c.senders) {
-		if c.list == types*n {
-			return Edge{}, false
-		}
-		c.senders, c.read = c.graph.AppendSenders(c.senders[:0], uint8(c.list/n), int32(c.list%n)), 0
-		c.list++
-	}
-	c.read++
-	last := c.list - 1
-	return Edge{uint8(last / n), int32(last % n), c.senders[c.read-1]}, true
-}
-
 // Senders returns the edges as the kernels take them: by receiver, then type, then sender, which is the order of sums. All are of
 // the kernels' first kind.
 func (g *Graph) Senders() (s kernel.Senders) {
@@ -135,7 +74,7 @@ func (g *Graph) Senders() (s kernel.Senders) {
 	s.Offsets = append(make([]int32, 0, 3*g.relations+1), 0)
 	for a := range int32(g.relations) {
 		for kind := range types {
-			s.Rows = g.AppendSenders(s.Rows, uint8(kind), a)
+			s.Rows = g.appendSenders(s.Rows, uint8(kind), a)
 			for len(s.Relations) < len(s.Rows) {
 				s.Relations = append(s.Relations, int32(kind))
 			}
@@ -144,12 +83,4 @@ func (g *Graph) Senders() (s kernel.Senders) {
 		s.Offsets = append(s.Offsets, end, end, end)
 	}
 	return s
-}
-
-// mostMeetings keeps the offsets of edges below those that kernels count.
-const mostMeetings = math.MaxInt32 / types
-
-// tooMany returns the error of a relation graph that is too large for the kernels.
-func (g *Graph) tooMany() error {
-	return fmt.Errorf("the relation graph of %d relations has more than %d edges, the most that can be propagated along", g.relations, types*mostMeetings)
 }

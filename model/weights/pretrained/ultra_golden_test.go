@@ -31,9 +31,9 @@ func TestGoldenFloat32(t *testing.T) {
 			p, g := golden.Published(t, c.Weights), c.Graph(t)
 			between := relations.GraphOf(g)
 			edges := map[string][][2]int32{}
-			for e := range between.All {
-				of := golden.ULTRATypes[e.Type]
-				edges[of] = append(edges[of], [2]int32{e.Receiver, e.Sender})
+			for _, e := range summed(between) {
+				of := golden.ULTRATypes[e.kind]
+				edges[of] = append(edges[of], [2]int32{e.receiver, e.sender})
 			}
 			if diff := cmp.Diff(c.RelationGraph, edges); diff != "" {
 				t.Errorf("relation graph (-want +got):\n%s", diff)

@@ -26,6 +26,8 @@ import (
 	"tagnet/stages/worker"
 )
 
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, train.Pipeline())) }
+
 // trained returns a workspace with the model of a ring, and the path of its probabilities.
 func trained(t *testing.T) (w, file string) {
 	t.Helper()

@@ -54,7 +54,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := a.openBundles(ctx); err != nil {
 		return err
 	}
-	if err := a.Prepare(ctx); err != nil {
+	if err := a.Prepare(); err != nil {
 		return err
 	}
 	if err := a.count(ctx); err != nil {

@@ -89,7 +89,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		return nil, err
 	}
 	a := &Asking{Run: r, AskFlags: f}
-	if err := a.Prepare(ctx); err != nil {
+	if err := a.Prepare(); err != nil {
 		return nil, err
 	}
 	if about == kg.All {

@@ -15,11 +15,9 @@ import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/derived"
 	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 	"tagnet/stages/worker"
@@ -35,8 +33,7 @@ type Run struct {
 	View      *kg.View
 	Inputs    map[string]string
 	Model     *answer.Model
-	Edges     *derived.RelationGraph // between relations, or nil
-	Allotment budget.Allotment       // of --memory
+	Allotment budget.Allotment // of --memory
 	Cost      command.Cost
 
 	given bool // --model names the model, whose checkpoint is written beside the results
@@ -71,13 +68,9 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 	return r, err
 }
 
-// Prepare opens what the model needs beside the graph, and checks the device.
-func (r *Run) Prepare(ctx context.Context) error {
+// Prepare bounds Best by the entities, and checks the device.
+func (r *Run) Prepare() error {
 	r.Best = min(r.Best, r.View.Graph.Entities)
-	var err error
-	if r.Edges, err = derived.OpenRelationGraph(ctx, r.E, r.Model.Configuration, r.Loaded, r.Inputs, r.About, r.Memory); err != nil {
-		return err
-	}
 	if err := accelerator.Check(r.Device, r.Model.Configuration, command.Local()); err != nil {
 		return fmt.Errorf("--device %v: %w", r.Device, err)
 	}
@@ -114,12 +107,7 @@ func (r *Run) sizes(ctx context.Context) (budget.Sizes, error) {
 	if err != nil {
 		return sizes, err
 	}
-	if r.Edges == nil && r.Model.Configuration.Source() == configuration.RelationsGraph { // the relation graph of all facts, which each worker makes
-		const counting = 8 * budget.MiB // of memory, before the work begins
-		sizes.RelationEdges = relations.CountEdges(r.View.Graph, counting)
-		return sizes, nil
-	}
-	sizes.RelationEdges, err = r.Edges.Edges(ctx)
+	sizes.RelationEdges, err = relations.CountEdges(r.View.Graph, r.Model.Configuration)
 	return sizes, err
 }
 
@@ -128,14 +116,11 @@ func (r *Run) Stage(name, folder string, queries int64, loads []command.Load, jo
 	if r.given { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
 	}
-	work := command.Work{Memory: r.Memory, Count: queries, Unit: "queries", Loads: append(r.Edges.Loads(), loads...), Cost: r.Cost}
-	work.Jobs = func() ([]*beam.Pipeline, error) {
-		before, err := r.Edges.Jobs()
-		return append(before, jobs()...), err
-	}
+	work := command.Work{Memory: r.Memory, Count: queries, Unit: "queries", Loads: loads, Cost: r.Cost}
+	work.Jobs = func() ([]*beam.Pipeline, error) { return jobs(), nil }
 	return workspace.Stage{
 		Workspace: r.E.Workspace, Name: name, Folder: folder, Inputs: r.Inputs, Vocabulary: r.Loaded.Vocabulary, Command: r.E.Again(),
-		Ready: r.Edges.Ready(r.E.Ready(work)),
+		Ready: r.E.Ready(work),
 	}
 }
 
@@ -147,9 +132,6 @@ func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx 
 	}
 	defer budget.Limit(r.Memory * budget.MiB)()
 	if err = r.writeWeights(ctx, stage.Lock()); err == nil {
-		err = r.Edges.Make(ctx)
-	}
-	if err == nil {
 		err = make()
 	}
 	if err != nil {
@@ -183,7 +165,7 @@ func (r *Run) Params(announce string) stage.Params {
 	return stage.Params{
 		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
 		Best: r.Best, Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.Kernel), Device: r.Device,
-		Announce: announce, RelationGraph: r.Edges.URL(), Reach: r.Model.Configuration.Reach,
+		Announce: announce, Reach: r.Model.Configuration.Reach,
 	}
 }
 

@@ -22,7 +22,6 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
-	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/preprocess"
@@ -187,9 +186,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if err != nil {
 		return settings{}, err
 	}
-	if opened.Configuration.Source() == configuration.RelationsGraph {
-		const counting = 8 * budget.MiB // of memory, before the model is made
-		sizes.RelationEdges = relations.CountEdges(opened.Graph, counting)
+	if sizes.RelationEdges, err = relations.CountEdges(opened.Graph, opened.Configuration); err != nil {
+		return settings{}, err
 	}
 	use := budget.Use{Task: "serving this graph", Paths: 1}
 	if f.graph == kg.All {

@@ -295,7 +295,6 @@ func (f *flags) measure(ctx context.Context, e *command.Environment, choice stri
 // speed measures how fast this machine trains and validates.
 func (t *trainer) speed(ctx context.Context, about time.Duration) (learn.Speed, error) {
 	p := t.params("")
-	p.RelationGraph = "" // the model makes it: the table may not be there yet
 	data, err := p.ReadData(ctx)
 	if err != nil {
 		return learn.Speed{}, err

@@ -21,6 +21,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
+	"tagnet/model/engine/relations"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/cuda"
 	"tagnet/model/graph/kg"
@@ -137,7 +138,6 @@ type trainer struct {
 	valid  int64 // validation queries
 	stage  *workspace.Stage
 	folder checkpoint.Folder
-	edges  *derived.RelationGraph // between relations, or nil
 
 	fit *derived.Fit // of the best checkpoint, or nil until it is opened
 }
@@ -196,10 +196,7 @@ func (t *trainer) trainAndPublish(ctx context.Context, d decision) error {
 	if err := t.prepare(ctx, d); err != nil {
 		return err
 	}
-	err := t.edges.Make(ctx)
-	if err == nil {
-		err = t.train(ctx)
-	}
+	err := t.train(ctx)
 	if err == nil {
 		err = t.publish(ctx)
 	}
@@ -259,11 +256,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		sizes.Entities, sizes.Edges = max(sizes.Entities, split.Entities), max(sizes.Edges, split.Edges)
 	}
 	// The memory depends on the relation graph and, for the probabilities, on the graph of all facts.
-	edges, err := derived.OpenRelationGraph(ctx, e, f.configuration, loaded, inputs, "train", f.memory)
-	if err != nil {
-		return nil, err
-	}
-	if sizes.RelationEdges, err = edges.Edges(ctx); err != nil {
+	if sizes.RelationEdges, err = relations.CountEdges(loaded.Train.Graph, f.configuration); err != nil {
 		return nil, err
 	}
 	all, err := preprocess.SizesOf(ctx, loaded, kg.All)
@@ -275,7 +268,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	}
 	// The stage of the checkpoints.
 	t := &trainer{
-		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, edges: edges, facts: split.Queries / 2, valid: sizes.Queries,
+		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, facts: split.Queries / 2, valid: sizes.Queries,
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
 			Lasting: true, Command: e.Again("resume", "minutes"), Beside: []string{e.Workspace.TrainingLog()},
@@ -290,7 +283,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
-	t.stage.Ready = edges.Ready(t.ready(ctx, drawn, cost))
+	t.stage.Ready = t.ready(ctx, drawn, cost)
 	return t, nil
 }
 
@@ -308,15 +301,10 @@ func (t *trainer) ready(ctx context.Context, queries int64, cost command.Cost) f
 
 // jobs returns the Beam pipeline that the run begins with: others follow it for further rounds, and for the fit of probabilities.
 func (t *trainer) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
-	before, err := t.edges.Jobs()
-	if err != nil {
-		return nil, err
-	}
 	if t.rounds.Workers > 1 {
-		jobs, err := t.firstJob(ctx)
-		return append(before, jobs...), err
+		return t.firstJob(ctx)
 	}
-	return append(before, Build(t.params(""))), nil
+	return []*beam.Pipeline{Build(t.params(""))}, nil
 }
 
 // loads returns the inputs of the steps; the input of the training step is an epoch's.
@@ -325,7 +313,7 @@ func (t *trainer) loads(queries int64) []command.Load {
 	if t.rounds.Workers > 1 {
 		step = "train.shard"
 	}
-	return append(t.edges.Loads(), command.Load{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))})
+	return []command.Load{{Step: step, Elements: queries, Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch))}}
 }
 
 // decision says what happens to existing checkpoints.
@@ -553,7 +541,7 @@ func (t *trainer) train(ctx context.Context) error {
 func (t *trainer) params(session string) train.Params {
 	w := t.e.Workspace
 	return train.Params{
-		Graph: w.Graph(), Bundles: t.bundlesURL(), RelationGraph: t.edges.URL(), Together: t.together, Session: session,
+		Graph: w.Graph(), Bundles: t.bundlesURL(), Together: t.together, Session: session,
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,

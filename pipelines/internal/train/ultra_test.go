@@ -1,12 +1,10 @@
 package train
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model"
 	"tagnet/model/weights/checkpoint"
@@ -59,7 +57,6 @@ func TestTrainULTRA(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "3", "--force")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	unfinish(t, folder, "epoch-003")
-	pipelinetest.Remove(t, filepath.Join(w, "relationgraph")) // the relation graph is made again
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume")
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	if out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w); !strings.Contains(out, "MRR") {
@@ -161,26 +158,6 @@ func elsewhere(t *testing.T, checkpoint string) {
 	if out := pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w); !strings.Contains(out, "The model is epoch-00") {
 		t.Errorf("the report of another graph says:\n%s", out)
 	}
-}
-
-// TestTrainULTRAWhileAnotherRunMakesTheTable ends before it writes anything, so that the same command works later.
-func TestTrainULTRAWhileAnotherRunMakesTheTable(t *testing.T) {
-	w, weights := ring(t, 40), ultraWeights(t)
-	held, err := lock.Acquire(t.Context(), filepath.Join(w, "relationgraph", "train"), "score of another run", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"relationgraph/train is being written", "score of another run"}}, fromULTRA(w, weights)...)
-	if _, err := os.Stat(filepath.Join(w, "runs")); !os.IsNotExist(err) {
-		t.Errorf("the run is begun: %v", err)
-	}
-	in := []string{"--workspace", w, "--model", weights}
-	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"relationgraph/train is being written"}}, in...)
-	if err := held.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--epochs", "1")...)
-	pipelinetest.Succeed(t, score.Pipeline(), in...)
 }
 
 func TestTrainULTRAByWorkers(t *testing.T) {

@@ -67,9 +67,6 @@ func DistancesFolder(split string) string { return "distances/" + split }
 // BundlesFolder returns a folder of parts of the graph, with their queries, below the workspace.
 func BundlesFolder(name string) string { return "bundles/" + name }
 
-// RelationGraphFolder returns the relation graph of a graph, train or inference, below the workspace.
-func RelationGraphFolder(graph string) string { return "relationgraph/" + graph }
-
 // Runs returns the names of the workspace's runs that have a file, in alphabetical order.
 func (w Workspace) Runs(ctx context.Context) ([]string, error) {
 	folder := w.Path(checkpoint.RunsFolder)
