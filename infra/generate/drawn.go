@@ -58,9 +58,10 @@ func writeDrawn(ctx context.Context, o options, draw func(*drawing, int), out io
 		}
 	}
 	d.random.Shuffle(len(train), func(i, j int) { train[i], train[j] = train[j], train[i] })
-	names := []string{"test", "valid", "train"} // committed in this order
-	texts := []string{strings.Join(splits[1], ""), strings.Join(splits[0], ""), strings.Join(train, "")}
-	if err := writeTexts(ctx, o.out, names, texts); err != nil {
+	if len(splits[0])*len(splits[1]) == 0 {
+		return o.tooFew()
+	}
+	if err := writeFiles(ctx, o.out, text("train", strings.Join(train, "")), text("valid", strings.Join(splits[0], "")), text("test", strings.Join(splits[1], ""))); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts\n", o.out, len(train), len(splits[0]), len(splits[1]))

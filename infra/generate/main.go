@@ -3,14 +3,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	_ "tagnet/formats/storage/schemes" // --out may be a gs:// URL
@@ -56,7 +52,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 		return o, err
 	}
 	if o.entities == 0 {
-		o.entities = max(1, o.facts/10)
+		o.entities = min(max(1, o.facts/10), mostEntities)
 	}
 	return o, o.check(set)
 }
@@ -67,10 +63,10 @@ const (
 	mostFacts     = 1 << 40
 	mostEntities  = math.MaxInt32
 	mostRelations = math.MaxInt32 / 2
+	mostInMemory  = 20_000_000 // facts, of all kinds but a power law
 )
 
 func (o options) check(set *flag.FlagSet) error {
-	wrong := func(format string, arguments ...any) error { return program.Usage(format, arguments...) }
 	for _, n := range []struct {
 		name               string
 		value, least, most int64
@@ -79,7 +75,7 @@ func (o options) check(set *flag.FlagSet) error {
 		{"entities", o.entities, 1, mostEntities}, {"relations", o.relations, 1, mostRelations},
 	} {
 		if n.value < n.least || n.value > n.most {
-			return wrong("--%s is %d: want %d to %d", n.name, n.value, n.least, n.most)
+			return program.Usage("--%s is %d: want %d to %d", n.name, n.value, n.least, n.most)
 		}
 	}
 	other := ""
@@ -90,17 +86,15 @@ func (o options) check(set *flag.FlagSet) error {
 	})
 	switch {
 	case !slices.Contains([]string{powerLawKind, rulesKind, shopKind, hierarchyKind}, o.kind):
-		return wrong("--kind is %q: want power-law, rules, shop or hierarchy", o.kind)
+		return program.Usage("--kind is %q: want power-law, rules, shop or hierarchy", o.kind)
 	case other != "":
-		return wrong("--%s is not for --kind %s, which draws it: leave it out", other, o.kind)
-	case set.NArg() > 0:
-		return wrong("unexpected argument %q: flags begin with --; -h lists them", set.Arg(0))
+		return program.Usage("--%s is not for --kind %s, which draws it: leave it out", other, o.kind)
 	case o.out == "":
-		return wrong("--out is missing: name the folder that takes the files")
+		return program.Usage("--out is missing: name the folder that takes the files")
 	case o.kind != powerLawKind && o.facts > mostInMemory:
-		return wrong("--facts is %d: with --kind %s want %d at most", o.facts, o.kind, mostInMemory)
+		return program.Usage("--facts is %d: with --kind %s want at most %d", o.facts, o.kind, mostInMemory)
 	case !(o.exponent > 2 && o.exponent <= 10):
-		return wrong("--exponent is %v: want more than 2, and 10 at most", o.exponent)
+		return program.Usage("--exponent is %v: want more than 2, and 10 at most", o.exponent)
 	}
 	return nil
 }
@@ -118,34 +112,5 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	case hierarchyKind:
 		return writeDrawn(ctx, o, hierarchy, out)
 	}
-	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
-	if err != nil {
-		return program.Usage("%w", err)
-	}
-	made := absent(o.out)
-	if err := write(ctx, g, o, diagnostics); err != nil {
-		remove(made)
-		return err
-	}
-	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities; the largest hub is the head of %d\n", o.out, o.facts, o.valid, o.test, o.entities, g.largest())
-	return nil
-}
-
-// remove removes folders that were made, innermost first.
-func remove(folders []string) {
-	for _, folder := range folders {
-		os.Remove(folder) // fails unless it is empty
-	}
-}
-
-// absent returns the local folders on the path that do not exist, the innermost first.
-func absent(path string) []string {
-	var folders []string
-	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		folders = append(folders, path)
-	}
-	return folders
+	return writePowerLaw(ctx, o, out)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -134,21 +133,6 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// TestWrongFlagIsOneLine holds that the list of flags does not bury the error.
-func TestWrongFlagIsOneLine(t *testing.T) {
-	for argument, want := range map[string]string{"--seed=-1": "seed", "--nonsense": "nonsense", "--facts=x": "facts"} {
-		var out, diagnostics bytes.Buffer
-		err := run(t.Context(), []string{"--out", t.TempDir(), argument}, &out, &diagnostics)
-		if !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), want) || out.Len()+diagnostics.Len() > 0 {
-			t.Errorf("%s: %v, and %q", argument, err, diagnostics.String())
-		}
-	}
-	var diagnostics bytes.Buffer
-	if err := run(t.Context(), []string{"-h"}, &diagnostics, &diagnostics); !errors.Is(err, flag.ErrHelp) || !strings.Contains(diagnostics.String(), "-exponent") {
-		t.Errorf("-h: %v, and %q", err, diagnostics.String())
-	}
-}
-
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ flag, value, says string }{
 		{"facts", "0", "--facts is 0"}, {"entities", "-1", "--entities is -1"}, {"relations", "0", "--relations"},
@@ -165,32 +149,6 @@ func TestRefused(t *testing.T) {
 	}
 	if files, err := generate(t, "--facts", "20", "--relations", "1000", "--entities", "20"); err == nil || !strings.Contains(err.Error(), "no training fact") || len(files) > 0 {
 		t.Errorf("relations that are only queried: %v, %d files", err, len(files))
-	}
-}
-
-// TestRefusedLeavesNoFolder holds that a run which is refused, or interrupted, does not leave the
-// folder that it made, nor those above.
-func TestRefusedLeavesNoFolder(t *testing.T) {
-	interrupted, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, test := range []struct {
-		ctx       context.Context
-		arguments []string
-	}{
-		{t.Context(), []string{"--facts", "0"}},
-		{t.Context(), []string{"--facts", "1000", "--entities", "5", "--relations", "10"}},
-		{t.Context(), []string{"--facts", "20", "--relations", "1000", "--entities", "20"}},
-		{interrupted, []string{"--facts", "1000"}},
-	} {
-		root := t.TempDir()
-		var out bytes.Buffer
-		err := run(test.ctx, append([]string{"--out", filepath.Join(root, "made", "out")}, test.arguments...), &out, &out)
-		if err == nil {
-			t.Errorf("%q is not refused", test.arguments)
-		}
-		if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
-			t.Errorf("%q leaves %v, %v", test.arguments, left, err)
-		}
 	}
 }
 
@@ -263,12 +221,15 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range [][]string{
-		{"--kind", "rules", "--valid", "5"}, {"--kind", "rules", "--exponent", "3"}, {"--kind", "rules", "--facts", "99999999"}, {"--kind", "rules", "--entities", "1"},
-		{"--kind", "shop", "--relations", "5"}, {"--kind", "hierarchy", "--entities", "5"}, {"--kind", "ruled"},
+	for bad, want := range map[string]string{
+		"rules --valid 5": "--valid is not for", "rules --exponent 3": "--exponent is not for", "rules --entities 1": "entities", "ruled": "--kind is",
+		"shop --relations 5": "--relations is not for", "hierarchy --entities 5": "--entities is not for",
+		"rules --facts 99999999": "--facts is 99999999: with --kind rules", "shop --facts 99999999999": "--facts is 99999999999: with --kind shop",
+		"hierarchy --facts 20": "--facts is 20: too few", "rules --facts 1": "entities 1 to 1: want 2 or more",
 	} {
-		if _, err := generate(t, bad...); err == nil {
-			t.Errorf("%v: no error", bad)
+		files, err := generate(t, strings.Fields("--kind "+bad)...)
+		if err == nil || !strings.Contains(err.Error(), want) || len(files) > 0 {
+			t.Errorf("--kind %s: error %v, %d files", bad, err, len(files))
 		}
 	}
 }

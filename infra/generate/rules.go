@@ -7,14 +7,10 @@ import (
 	"math"
 	"strings"
 
-	"tagnet/formats/storage"
 	"tagnet/infra/internal/program"
 	"tagnet/model/graph"
 	"tagnet/model/graph/synthetic"
 )
-
-// mostInMemory bounds the facts of a graph that is made in memory.
-const mostInMemory = 20_000_000
 
 // writeRules makes a graph in which rules hold, and writes it: half of the facts that are held out are for validation.
 func writeRules(ctx context.Context, o options, out io.Writer) error {
@@ -27,9 +23,10 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 		return program.Usage("%w", err)
 	}
 	train, valid, test := divide(g)
-	names := []string{"rules", "test", "valid", "train"} // committed in this order
-	texts := []string{rules(g), lines(test), lines(valid), lines(train)}
-	if err := writeTexts(ctx, o.out, names, texts); err != nil {
+	if len(train)*len(valid)*len(test) == 0 {
+		return o.tooFew()
+	}
+	if err := writeFiles(ctx, o.out, text("train", lines(train)), text("valid", lines(valid)), text("test", lines(test)), text("rules", rules(g))); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about %d entities, and %d rules\n", o.out, len(train), len(valid), len(test), g.Entities, len(g.Rules))
@@ -55,37 +52,6 @@ func divide(g *synthetic.Graph) (train, valid, test []graph.Fact) {
 		}
 	}
 	return train, valid, test
-}
-
-// writeTexts writes text files, none of which may exist. They appear when all of them are complete; with an error, no folder is left.
-func writeTexts(ctx context.Context, folder string, names, texts []string) (err error) {
-	if err := free(ctx, folder, names...); err != nil {
-		return err
-	}
-	made := absent(folder)
-	defer func() {
-		if err != nil {
-			remove(made)
-		}
-	}()
-	files := make([]storage.Writer, len(names))
-	for i, name := range names {
-		file, err := storage.Create(ctx, storage.Join(folder, name+".txt"))
-		if err != nil {
-			return err
-		}
-		defer file.Abort()
-		if _, err := io.WriteString(file, texts[i]); err != nil {
-			return err
-		}
-		files[i] = file
-	}
-	for _, file := range files {
-		if err := file.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func lines(facts []graph.Fact) string {

@@ -6,111 +6,102 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"tagnet/formats/storage"
+	"tagnet/infra/internal/program"
 )
 
-// split is an output file and its number of facts.
-type split struct {
+// file is a text file of the output, without .txt, and what writes its content.
+type file struct {
 	name  string
-	facts int64
+	write func(io.Writer) error
 }
 
-// write writes the three files. They appear when all of them are complete, train.txt last.
-func write(ctx context.Context, g *generator, o options, diagnostics io.Writer) error {
-	splits := []split{{"train", o.facts}, {"valid", o.valid}, {"test", o.test}}
-	if err := free(ctx, o.out, "train", "valid", "test"); err != nil {
-		return err
+// text is a file with a content that is known.
+func text(name, content string) file {
+	return file{name, func(w io.Writer) error { _, err := io.WriteString(w, content); return err }}
+}
+
+// writeFiles writes files, none of which may exist. They appear when all of them are complete, the first one last.
+func writeFiles(ctx context.Context, folder string, files ...file) error {
+	var writers []storage.Writer
+	for _, f := range files {
+		url := storage.Join(folder, f.name+".txt")
+		if exists, err := storage.Exists(ctx, url); err != nil {
+			return err
+		} else if exists {
+			return fmt.Errorf("%s already exists: remove it, or choose another --out", url)
+		}
 	}
-	w := writer{g: g, seen: make([]bool, o.relations), begun: time.Now(), diagnostics: diagnostics}
-	files := make([]storage.Writer, len(splits))
-	for i, s := range splits {
-		file, err := storage.Create(ctx, storage.Join(o.out, s.name+".txt"))
+	for _, f := range files {
+		w, err := storage.Create(ctx, storage.Join(folder, f.name+".txt"))
 		if err != nil {
 			return err
 		}
-		defer file.Abort()
-		files[i] = file
-		if err := w.split(ctx, file, s); err != nil {
+		defer w.Abort()
+		if err := f.write(w); err != nil {
 			return err
 		}
+		writers = append(writers, w)
 	}
-	for i := range files {
-		if err := files[len(files)-1-i].Commit(); err != nil {
+	for i := range writers {
+		if err := writers[len(writers)-1-i].Commit(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// free returns an error if a text file of a folder exists.
-func free(ctx context.Context, folder string, names ...string) error {
-	for _, name := range names {
-		url := storage.Join(folder, name+".txt")
-		exists, err := storage.Exists(ctx, url)
-		if err != nil {
-			return err
-		}
-		if exists {
-			return fmt.Errorf("%s already exists: remove it, or choose another --out", url)
-		}
+// tooFew is the error of a graph of which nothing would be held out.
+func (o options) tooFew() error {
+	return program.Usage("--facts is %d: too few for --kind %s, nothing would be left for valid.txt or test.txt; want more", o.facts, o.kind)
+}
+
+// writePowerLaw makes a graph whose degrees follow a power law, a fact at a time.
+func writePowerLaw(ctx context.Context, o options, out io.Writer) error {
+	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
+	if err != nil {
+		return program.Usage("%w", err)
 	}
+	w := writer{g: g, seen: make([]bool, o.relations)}
+	split := func(name string, facts int64) file {
+		return file{name, func(to io.Writer) error { return w.split(ctx, to, name, facts) }}
+	}
+	if err := writeFiles(ctx, o.out, split("train", o.facts), split("valid", o.valid), split("test", o.test)); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities; the largest hub is the head of %d\n", o.out, o.facts, o.valid, o.test, o.entities, g.largest())
 	return nil
 }
 
 // writer turns facts into lines, in the order of the generator.
 type writer struct {
-	g               *generator
-	next            int64
-	seen            []bool // relations of train.txt
-	begun, reported time.Time
-	diagnostics     io.Writer
+	g    *generator
+	next int64
+	seen []bool // relations of train.txt
 }
 
-// reportInterval is the time between two lines of progress.
-const reportInterval = 5 * time.Second
-
-// split writes one file.
-func (w *writer) split(ctx context.Context, file io.Writer, s split) error {
-	text := bufio.NewWriterSize(file, 1<<20)
+// split writes the next facts as those of a split.
+func (w *writer) split(ctx context.Context, to io.Writer, name string, facts int64) error {
+	buffer := bufio.NewWriterSize(to, 1<<20)
 	line := make([]byte, 0, 64)
-	for range s.facts {
-		if w.next%(1<<16) == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			w.report()
+	for range facts {
+		if w.next%(1<<16) == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		f := w.g.at(w.next)
 		w.next++
-		if s.name == "train" {
+		if name == "train" {
 			w.seen[f.relation] = true
 		} else if !w.seen[f.relation] {
-			return fmt.Errorf("--relations is %d: too many for %d facts, relation r%d of %s.txt is in no training fact; want fewer relations or more facts", len(w.seen), w.g.facts, f.relation, s.name)
+			return fmt.Errorf("--relations is %d: too many for %d facts, relation r%d of %s.txt is in no training fact; want fewer relations or more facts", len(w.seen), w.g.facts, f.relation, name)
 		}
 		line = strconv.AppendInt(append(line[:0], 'e'), f.head, 10)
 		line = strconv.AppendInt(append(line, "\tr"...), f.relation, 10)
 		line = strconv.AppendInt(append(line, "\te"...), f.tail, 10)
-		if _, err := text.Write(append(line, '\n')); err != nil {
+		if _, err := buffer.Write(append(line, '\n')); err != nil {
 			return err
 		}
 	}
-	return text.Flush()
-}
-
-// report prints the progress and the time left.
-func (w *writer) report() {
-	now := time.Now()
-	if w.reported.IsZero() {
-		w.reported = w.begun
-	}
-	if now.Sub(w.reported) < reportInterval {
-		return
-	}
-	w.reported = now
-	took := now.Sub(w.begun)
-	left := time.Duration(float64(took) * float64(w.g.facts-w.next) / float64(w.next))
-	fmt.Fprintf(w.diagnostics, "generate %3.0f%%  %d of %d facts  %.0f/s  %s left\n",
-		100*float64(w.next)/float64(w.g.facts), w.next, w.g.facts, float64(w.next)/took.Seconds(), left.Round(time.Second))
+	return buffer.Flush()
 }
