@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"tagnet/formats/remedy"
@@ -56,7 +57,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	o := options{device: device.Choice{Mode: device.CUDA}}
 	set := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	set.StringVar(&o.workspace, "workspace", "workspace", "`folder` of a workspace with a graph, made by preprocess")
-	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, "+configuration.PresetsHelp())
+	set.StringVar(&o.preset, "preset", "fb15k-237", "`name` of the configuration, or a file with one: "+configuration.PresetsHelp())
 	set.Var(&o.device, "device", "`cuda|cuda:n`: the device")
 	set.IntVar(&o.steps, "steps", 200, "steps to time")
 	set.IntVar(&o.queries, "queries", 2048, "validation queries to score")
@@ -95,7 +96,7 @@ func run(ctx context.Context, arguments []string, out io.Writer, open gpu.Driver
 		return err
 	}
 	m := &measurement{options: o, kernel: kernel.Available()[0], out: out, end: start.Add(time.Duration(o.minutes * float64(time.Minute)))}
-	if m.configuration, err = configuration.Preset(o.preset); err != nil {
+	if m.configuration, err = configuration.OpenPreset(ctx, o.preset); err != nil {
 		return program.Usage("--preset: %w", err)
 	}
 	if err := gpu.Supports(m.configuration); err != nil {
@@ -154,9 +155,11 @@ func (m *measurement) fresh() (*parameters.Set[float32], *optimizer.Adam) {
 // epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at a time.
 func (m *measurement) epoch(ctx context.Context, t optimizer.Stepper, steps int, end time.Time) (results []optimizer.Result, took time.Duration, err error) {
 	begun, prepared := time.Now(), -1 // the step whose examples are there
+	sampler := optimizer.NewSampler(m.data.Graph.Entities, m.configuration.StrictNegatives)
 	var examples []optimizer.Example
 	prepare := func(step int) {
 		examples, err = m.data.Train.Examples(m.batches[step], seed, 1, nil)
+		examples = slices.DeleteFunc(examples, sampler.Saturated)
 		prepared = step
 	}
 	for step := 0; step < min(steps, len(m.batches)) && time.Now().Before(end); step++ {
@@ -165,6 +168,9 @@ func (m *measurement) epoch(ctx context.Context, t optimizer.Stepper, steps int,
 		}
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return nil, 0, err
+		}
+		if len(examples) == 0 { // no query has negatives
+			continue
 		}
 		if step+1 < len(m.batches) {
 			t.Announce(func() ([]optimizer.Example, uint64) {

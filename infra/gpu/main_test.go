@@ -16,13 +16,13 @@ import (
 	"tagnet/model/gpu/interpreter"
 )
 
-// ring returns a workspace with the graph of a ring, made by the command that users run.
+// ring returns a workspace with the graph of a ring, made by the command that users run. All entities answer one of its queries.
 func ring(t *testing.T) string {
 	t.Helper()
 	const entities = 20
 	folder, splits := t.TempDir(), map[string]string{}
 	for i := range entities {
-		splits["train"] += fmt.Sprintf("e%d\tnext\te%d\n", i, (i+1)%entities)
+		splits["train"] += fmt.Sprintf("e%d\tnext\te%d\ne0\tall\te%d\n", i, (i+1)%entities, i)
 		skip := fmt.Sprintf("e%d\tskip\te%d\n", i, (i+2)%entities)
 		splits[[]string{"train", "train", "train", "valid", "test"}[i%5]] += skip
 	}
@@ -51,8 +51,11 @@ func (d inexact) CopyOut(to []byte, from device.Pointer) error {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	workspace := ring(t)
-	arguments := []string{"--workspace", workspace, "--preset", "wn18rr", "--steps", "2", "--on_cpu", "2", "--queries", "8"}
+	workspace, small := ring(t), filepath.Join(t.TempDir(), "small.json")
+	if err := os.WriteFile(small, []byte(`{"preset": "wn18rr", "layers": 2, "negatives": 4, "batch_size": 4}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	arguments := []string{"--workspace", workspace, "--preset", small, "--steps", "2", "--on_cpu", "2", "--queries", "8"}
 	var out bytes.Buffer
 	if err := run(t.Context(), arguments, &out, func(int) (device.Device, error) { return interpreter.New(), nil }, time.Now()); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())

@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	os.Exit(program.Run("zero", "interrupted: the newest checkpoint is complete; the same command with --resume continues", run))
+	os.Exit(program.Run("zero", "interrupted: the newest checkpoint is complete; the same command with --resume, and without --from, continues", run))
 }
 
 // options are the flags.
@@ -73,6 +73,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 		return o, program.Usage("--graph_exponent is %g: want 0 to 10", o.exponent)
 	case !(o.madeShare > 0 && o.madeShare < 1):
 		return o, program.Usage("--made_share is %g: want more than 0 and less than 1", o.madeShare)
+	case o.resume && o.from != "":
+		return o, program.Usage("--from is where a training begins: leave it out with --resume, which continues from the newest checkpoint")
 	case o.limit < 0:
 		return o, program.Usage("--valid_limit is %d: want 0 or more", o.limit)
 	case o.threads < 0:
@@ -112,7 +114,7 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 		return err
 	}
 	defer func() { _ = held.Release(context.WithoutCancel(ctx)) }() // one that stays is of a process that has ended
-	if o.from != "" && len(records) == 0 {
+	if o.from != "" {
 		if err := o.writeOrigin(held.Guard(ctx), folder, c, mixture.Description); err != nil {
 			return err
 		}

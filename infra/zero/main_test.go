@@ -161,6 +161,7 @@ func TestMistakes(t *testing.T) {
 		"--workspace " + w + " --graphs made --checkpoint_minutes NaN":    "--checkpoint_minutes is NaN: want 0 to 10",
 		"--workspace " + w + " --graphs made --made_classes 2":            "classes is 2: want 0 to 1",
 		"--workspace " + w + " --graphs made --from absent.safetensors":   "--from: ",
+		"--workspace " + w + " --graphs made --from zero --resume":        "--from is where a training begins: leave it out",
 		"--workspace " + w + " --graphs made --made_steps 0":              "made.steps is 0, want 1 or more",
 		"--workspace " + w + " --graphs made --validate_graphs " + w:      "manifest.json",
 		"--workspace " + w + " --graphs " + filepath.Join(w, "absent"):    "manifest.json",
