@@ -134,22 +134,29 @@ results: ## write RESULTS.md with its figures, ZEROSHOT.md, FRONTIER.md, BENCHMA
 generate: ## regenerate the assembly kernels
 	$(GO) generate ./model/...
 
+# NVIDIA's compiler comes as Python packages for Linux on x86-64, which pip downloads once.
+PTX = $(BIN)/cuda/bin/python infra/ptx/ptx.py
+$(BIN)/cuda/installed: infra/ptx/requirements.txt
+	$(PYTHON) -m venv $(BIN)/cuda
+	$(BIN)/cuda/bin/pip install --quiet --no-deps --only-binary=:all: --require-hashes --requirement $<
+	touch $@
+
 .PHONY: ptx
-ptx: ## compile the CUDA kernels to PTX; downloads NVIDIA's compiler once, with pip (linux/amd64)
-	$(GO) run ./infra/ptx
-	$(GO) run ./infra/ptx --local --kernels model/gpu/interpreter/testdata
+ptx: $(BIN)/cuda/installed ## compile the CUDA kernels to PTX (linux/amd64; needs python3 with venv)
+	$(PTX)
+	$(PTX) --local --kernels model/gpu/interpreter/testdata
 
 # Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
 # is compiled into memory instead.
 .PHONY: current
-current: ## fail if the committed kernels, PTX, or the pages of results differ from what is generated, or a CUDA kernel spills
+current: $(BIN)/cuda/installed ## fail if the committed kernels, PTX, or the pages of results differ from what is generated, or a CUDA kernel spills
 	git ls-files -z model ':!*.ptx' | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model
 	@untracked=$$(git ls-files --others --exclude-standard -- model/engine/kernel 'model/*.ptx'); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
-	$(GO) run ./infra/ptx --check
-	$(GO) run ./infra/ptx --check --local --kernels model/gpu/interpreter/testdata
+	$(PTX) --check
+	$(PTX) --check --local --kernels model/gpu/interpreter/testdata
 	$(GO) run ./infra/experiments/tables --check
 
 # go-licenses cannot be installed by its version where only a proxy is reached, so a module of its own names it. It knows Go's own

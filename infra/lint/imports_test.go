@@ -176,9 +176,9 @@ func TestNoProgramLinksTheInterpreter(t *testing.T) {
 // interpreter is the package of the interpreter of PTX.
 const interpreter = gpu + "/interpreter"
 
-// driverUsers are the programs that load libraries at run time: the CUDA driver, or NVIDIA's compiler.
+// driverUsers are the programs that load the CUDA driver at run time.
 var driverUsers = []string{
-	"pipelines/train", "pipelines/score", "pipelines/ask", "pipelines/discover", "pipelines/serve", "pipelines/quickstart", "pipelines/playground", "pipelines/tagnet", "infra/gpu", "infra/ptx",
+	"pipelines/train", "pipelines/score", "pipelines/ask", "pipelines/discover", "pipelines/serve", "pipelines/quickstart", "pipelines/playground", "pipelines/tagnet", "infra/gpu",
 }
 
 // TestDriversAreLinkedWhereNeeded holds that purego, which makes a program dynamic, is not part of the others.
