@@ -77,11 +77,11 @@ func TestForbidden(t *testing.T) {
 		{"model/graph", "formats/workspace/tables", false},
 		{"formats/workspace/tables", "model/graph", true},
 		{"formats/workspace/tables", "formats/storage", false},
-		{"pipelines/preprocess", "infra/bench", true},
+		{"pipelines/preprocess", "infra/zero", true},
 		{"pipelines/tagnet", "infra/experiments", true},
 		{"stages/preprocess", "infra/generate", true},
 		{"formats/input/datasets", "infra/generate", true},
-		{"infra/bench", "stages/preprocess", false},
+		{"infra/zero", "stages/preprocess", false},
 	} {
 		if got := forbidden(test.importer, test.imported) != ""; got != test.want {
 			t.Errorf("%s imports %s: forbidden %v, want %v", test.importer, test.imported, got, test.want)

@@ -19,13 +19,14 @@ const committed = ".."
 // TestCurrent checks that the committed results give the committed pages and figures.
 func TestCurrent(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--folder", committed, "--check"}, &out, &out); err != nil {
-		t.Error(err)
-	}
 	files, err := pages(t.Context(), committed)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name, want := range files {
+		if got, err := os.ReadFile(filepath.Join(committed, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not current with the results (error %v): make results writes it", name, err)
+		}
 	}
 	drawn, err := os.ReadDir(filepath.Join(committed, figuresFolder))
 	if err != nil {
@@ -99,7 +100,7 @@ func TestMissing(t *testing.T) {
 			"| fb237_v1, A*Net | 0 of 3 | Hits@10 | – | .535 | – | – | – |  |  |  |  | `go run ./infra/experiments --only 'fb237_v1/astar-seed-*'` |",
 		},
 		"ZEROSHOT.md":            {"| umls | .696 | .896 | .668 | .860 | – | – | .737 | .898 |", "**mean of 24**", "**mean of 7**", "| kinship | .430 | .797 | 26.2 | – | – | – | – | – | – | – | – | – |"},
-		"../bench/BENCHMARKS.md": {"| score UMLS with `zero` | 1,322 queries | not measured |  |  |  |  | `tagnet score", "10 results on"},
+		"../bench/BENCHMARKS.md": {"| score UMLS with `zero` | 1,322 queries | not measured |  |  |  |  | `tagnet score", "9 results on"},
 		"../truth/TRUTH.md":      {fmt.Sprintf("%d settings", len(measured)-1)},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))

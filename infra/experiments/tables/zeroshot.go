@@ -17,6 +17,7 @@ import (
 type zeroshotPage struct {
 	lists.Zeroshot
 	results map[string]*engine.Result // by the names of the runs
+	seen    map[string]bool           // whether a model was trained on facts of a graph, by the names of the runs without fine-tuning
 }
 
 // readZeroshot reads the list of a folder, and its results.
@@ -29,7 +30,12 @@ func readZeroshot(ctx context.Context, folder string) (*zeroshotPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := &zeroshotPage{Zeroshot: l}
+	z := &zeroshotPage{Zeroshot: l, seen: map[string]bool{}}
+	for _, g := range l.Graphs {
+		for _, m := range l.Models {
+			z.seen[g.RunName(m, false)] = l.Seen(m, g)
+		}
+	}
 	z.results, err = readResults(ctx, filepath.Join(folder, lists.ZeroshotResults), runs)
 	return z, err
 }
@@ -60,7 +66,7 @@ func (z *zeroshotPage) Of(m lists.Model, tuned bool, graphs ...lists.Target) *sc
 		s.Metrics = s.Plus(e.Pessimistic, 1/float64(len(graphs)))
 		s.Queries, s.Unreached, s.Messages = s.Queries+e.Queries, s.Unreached+e.Unreached, s.Messages+e.Messages
 		s.CPU, s.Training = s.CPU+score.CPUSeconds, s.Training+r.Commands[lists.TrainCommand].CPUSeconds
-		s.Seen = s.Seen || z.Seen(m, g)
+		s.Seen = s.Seen || z.seen[g.RunName(m, false)]
 	}
 	return s
 }
@@ -83,7 +89,7 @@ func (z *zeroshotPage) Rows(tuned, apart bool) []lists.Target {
 // has seen facts.
 func (z *zeroshotPage) Common(tuned, unseen bool) []lists.Target {
 	return slices.DeleteFunc(z.Rows(tuned, false), func(g lists.Target) bool {
-		return slices.ContainsFunc(z.Measured(tuned), func(m lists.Model) bool { return z.Of(m, tuned, g) == nil || unseen && z.Seen(m, g) })
+		return slices.ContainsFunc(z.Measured(tuned), func(m lists.Model) bool { return z.Of(m, tuned, g) == nil || unseen && z.seen[g.RunName(m, false)] })
 	})
 }
 

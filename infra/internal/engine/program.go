@@ -43,7 +43,7 @@ func (e *Engine) program(ctx context.Context, words []string) (p Program, argume
 
 // sources are the files from which programs are built. Go's own stamp also counts new result files as modifications, and is missing in a linked
 // worktree.
-var sources = []string{"formats", "model", "stages", "pipelines", "infra/bench/*.go", "infra/generate", "go.mod", "go.sum", ":!*.md", ":!*_test.go"}
+var sources = []string{"formats", "model", "stages", "pipelines", "infra/generate", "go.mod", "go.sum", ":!*.md", ":!*_test.go"}
 
 // build builds a package of the module, and stamps it with git's commit, if there is one.
 func build(ctx context.Context, source, path string) (Program, error) {

@@ -61,8 +61,7 @@ type Measured struct {
 	PeakMiB    float64 `json:"peak_mib,omitempty"`
 	// Load is the mean number of processes that wanted to run in the minute before.
 	Load float64 `json:"load,omitempty"`
-	// Printed is the last line that the command printed, if the run wants it, and Made what a function of the list made.
-	Printed    string          `json:"printed,omitempty"`
+	// Made is what a function of the list made.
 	Made       json.RawMessage `json:"made,omitempty"`
 	Training   *Training       `json:"training,omitempty"`
 	Evaluation *Evaluation     `json:"evaluation,omitempty"`

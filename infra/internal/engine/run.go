@@ -46,9 +46,8 @@ type Command struct {
 	Training, Evaluation, Graph string
 	// Unfitted ends the command when the checkpoints of the training are complete, before it fits probabilities.
 	Unfitted bool
-	// Count is a number that the command has to print, if it is not 0. Keep keeps the last line that it prints.
+	// Count is a number that the command has to print, if it is not 0.
 	Count int64
-	Keep  bool
 }
 
 // Engine makes runs.
@@ -259,9 +258,6 @@ func (e *Engine) step(ctx context.Context, r Run, c Command, result *Result) err
 	m.Command, m.Load = line, load
 	if c.Count > 0 && !prints(printed, c.Count) {
 		return fmt.Errorf("%s did not print %d, as the list says", line, c.Count)
-	}
-	if c.Keep {
-		m.Printed = printed[strings.LastIndexByte(printed, '\n')+1:]
 	}
 	err = e.read(ctx, c, printed, &m, result)
 	result.Commands[c.Name] = m

@@ -39,7 +39,6 @@ type runner struct {
 
 	// What the last query did.
 	sent, updated int64
-	phases        *Phases
 }
 
 func newRunner(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, layout *window.Layout) *runner {

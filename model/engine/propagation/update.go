@@ -110,7 +110,6 @@ func (p *runner) run(x *layerUpdate) {
 	p.updated += int64(x.count * p.lanes())
 	c := p.chunks(x)
 	for c.next() {
-		begin := p.clock()
 		m := p.activationsOf(x, c)
 		x.notePositions(c)
 		for i := range x.groups {
@@ -121,7 +120,6 @@ func (p *runner) run(x *layerUpdate) {
 				p.kernel.Aggregate(r, m.features)
 			}
 		}
-		begin = p.since(begin, messagesPhase)
 		p.multiply(x, c, m)
 		p.drawMasks(x, c, m)
 		for i := range x.groups {
@@ -129,7 +127,6 @@ func (p *runner) run(x *layerUpdate) {
 				p.normalize(x, i, rows, c.positions[i], m)
 			}
 		}
-		p.since(begin, densePhase)
 	}
 }
 

@@ -81,9 +81,7 @@ func (p *windowPolicy) forward(ctx context.Context) error {
 	}
 	p.startStates(ages)
 	if p.sharesStates() {
-		begin := p.clock()
 		p.layout.FindEquivalent(window.Criteria{Empties: p.message == kernel.TransE, Admitted: c.DegreeMessages, Needed: !p.needed.all})
-		p.since(begin, layoutPhase)
 	}
 	// Training keeps activations for the backward pass.
 	if p.query.Training {
@@ -110,7 +108,6 @@ func (p *windowPolicy) forward(ctx context.Context) error {
 // entities: TransE's messages from entities that are not reached yet are not empty, and degree
 // messages are counted.
 func (p *windowPolicy) layOut(ages int) {
-	begin := p.clock()
 	c, q := p.configuration, &p.query
 	if p.needed.all {
 		p.layout.Fill(q.Query, c.Layers, c.Delta, p.tableRows())
@@ -119,7 +116,6 @@ func (p *windowPolicy) layOut(ages int) {
 		p.takeNeeded(ages)
 	}
 	p.weighReceivers()
-	p.since(begin, layoutPhase)
 }
 
 // startStates allocates the states of a number of ages and sets those before any layer.

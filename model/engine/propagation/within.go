@@ -50,7 +50,6 @@ func (p *Propagator) find(q graph.Query, given *parts.Subgraph) {
 	if x.found && q.Source == x.query.Source && q.SameGraph(x.query) && given == x.given {
 		return
 	}
-	begin := p.clock()
 	if x.given != nil {
 		x.part = parts.Subgraph{} // its arrays are another's
 	}
@@ -60,7 +59,6 @@ func (p *Propagator) find(q graph.Query, given *parts.Subgraph) {
 		x.part.Entities = x.finder.Entities(q, x.part.Entities)
 	}
 	x.query, x.given, x.found, x.complete = q, given, true, false
-	p.since(begin, layoutPhase)
 }
 
 // complete makes the part the graph of the runner.
@@ -69,14 +67,12 @@ func (p *Propagator) complete() {
 	if x.complete {
 		return
 	}
-	begin := p.clock()
 	if x.given == nil {
 		x.finder.Complete(x.query, &x.part)
 	}
 	x.complete = true
 	p.graph, p.done, p.distances = x.part.Of(p.whole), false, distances{}
 	p.layout.Reset(p.graph)
-	p.since(begin, layoutPhase)
 }
 
 // Inside returns the entities that a query propagates through, ascending, or nil for the whole graph's. part is the

@@ -27,8 +27,6 @@ type Entry struct {
 	// Count is how many units the command processes. It has to print this number.
 	Count int64  `json:"count"`
 	Unit  string `json:"unit"`
-	// Prints reports that the last line that the command prints is a result of its own, which is kept.
-	Prints bool `json:"prints"`
 }
 
 // Runs returns the runs of the entries. A command that another entry prepares with is measured before: afterwards it would find its output.
@@ -38,7 +36,7 @@ func (l Benchmarks) Runs() (runs []engine.Run) {
 		for _, line := range e.Prepare {
 			r.Commands = append(r.Commands, engine.Command{Words: words(strings.Fields(line)...)})
 		}
-		r.Commands = append(r.Commands, engine.Command{Name: MeasureCommand, Words: words(strings.Fields(e.Measure)...), Count: e.Count, Keep: e.Prints})
+		r.Commands = append(r.Commands, engine.Command{Name: MeasureCommand, Words: words(strings.Fields(e.Measure)...), Count: e.Count})
 		runs = append(runs, r)
 	}
 	return runs
