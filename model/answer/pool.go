@@ -16,18 +16,18 @@ import (
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
 // safe for concurrent use.
 type Worker interface {
-	// ScoresWithout sets each of scores, [V], to the logits of (source, relation, ?) for the source of q and each of relations, in the graph
-	// of q, or in a part of it that is not nil. Its errors name the query; a NaN or infinite logit is an error.
-	ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error
-	// Sent returns the number of messages that the last call of ScoresWithout sent for the relation at a position.
-	Sent(at int) int64
+	// ScoresWithout sets scores, [V], to the logits of (source, relation, ?) for the source of q, in the graph of q, or in a part of it
+	// that is not nil. Its errors name the query; a NaN or infinite logit is an error.
+	ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relation int32, scores []float32) error
+	// Sent returns the number of messages that the last call of ScoresWithout sent.
+	Sent() int64
 	// Distance returns the number of hops from the source of the last call of ScoresWithout to entity.
 	// reached is false beyond the model's layers.
 	Distance(entity int32) (hops int, reached bool)
 }
 
 // Pool ranks on the processor. Concurrent calls share its workers, which it makes when all others are in use, and their results:
-// equal queries that wait are computed once, and queries of a source together. Each call gets what it would get alone, bit for bit.
+// equal queries that wait are computed once, and queries of a source one after another. Each call gets what it would get alone, bit for bit.
 // Calls take turns, so that a large one does not keep a small one waiting until its end.
 type Pool struct {
 	entities, relations int
@@ -127,79 +127,39 @@ func (p *Pool) thread() *thread {
 	case t := <-p.idle:
 		return t
 	default:
-		return newThread(p.newWorker(), p.entities)
+		return &thread{worker: p.newWorker(), scores: make([]float32, p.entities)}
 	}
 }
 
-// thread is a worker with its buffers, 8 bytes per entity.
+// thread is a worker with its buffers, 4 bytes per entity.
 type thread struct {
-	worker    Worker
-	explain   *explanation.Worker // nil until it explains
-	scores    [][]float32         // of the queries that are scored together
-	relations []int32
-	top       []ranking.Candidate
-}
-
-// lanes is the number of queries of a source that are scored together.
-const lanes = 2
-
-func newThread(w Worker, entities int) *thread {
-	t := &thread{worker: w, scores: make([][]float32, lanes)}
-	for i := range t.scores {
-		t.scores[i] = make([]float32, entities)
-	}
-	return t
+	worker  Worker
+	explain *explanation.Worker // nil until it explains
+	scores  []float32
+	top     []ranking.Candidate
 }
 
 // answer answers the queries of a chunk that a call waits for, and returns how many were computed.
 func (t *thread) answer(ctx context.Context, c *chunk) (computed int) {
-	together := make([]*shared, 0, len(t.scores))
 	for i := range c.queries {
-		if q := &c.queries[i]; q.waited() {
-			together = append(together, q)
+		q := &c.queries[i]
+		if !q.waited() {
+			continue
 		}
-		if len(together) == cap(together) || i == len(c.queries)-1 {
-			computed += t.score(ctx, c.lot, together)
-			together = together[:0]
-		}
-	}
-	return computed
-}
-
-// score scores queries of a lot together, answers them, and returns how many were computed. If that fails, each is scored alone, so that errors belong
-// to their queries.
-func (t *thread) score(ctx context.Context, from lot, queries []*shared) (computed int) {
-	if len(queries) == 0 {
-		return 0
-	}
-	t.relations = t.relations[:0]
-	for _, q := range queries {
-		t.relations = append(t.relations, q.relation)
-	}
-	err := t.worker.ScoresWithout(ctx, from.query, from.part, t.relations, t.scores[:len(queries)])
-	// A call that is canceled is not tried again.
-	switch {
-	case err != nil && len(queries) > 1 && ctx.Err() == nil:
-		for _, q := range queries {
-			computed += t.score(ctx, from, []*shared{q})
-		}
-		return computed
-	case err != nil:
-		for _, q := range queries {
+		if err := t.worker.ScoresWithout(ctx, c.lot.query, c.lot.part, q.relation, t.scores); err != nil {
 			q.fail(err)
+			continue
 		}
-		return 0
-	}
-	for i, q := range queries {
+		computed++
 		// Every call that waits for the query gets results of its own selection.
 		for len(q.askers) > 0 {
 			a := q.askers[0]
-			a.call.ranked[a.at] = t.results(a.call.queries[a.at], t.scores[i], a.call.list)
+			a.call.ranked[a.at] = t.results(a.call.queries[a.at], t.scores, a.call.list)
 			q.askers = q.askers[1:]
-			a.call.answers <- reply{at: a.at, messages: t.worker.Sent(i)}
+			a.call.answers <- reply{at: a.at, messages: t.worker.Sent()}
 		}
 	}
-	return len(queries)
+	return computed
 }
 
 // results ranks a query's labelled answers by the scores of all entities, and keeps the selected

@@ -19,27 +19,25 @@ import (
 // fake scores entity o by -|o - source - relation|, without a removed answer by 100 less, and fails on demand.
 type fake struct {
 	fail int32
-	sent []int32 // by relation
+	sent int32
 }
 
-func (f *fake) ScoresWithout(_ context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error {
+func (f *fake) ScoresWithout(_ context.Context, q graph.Query, part *parts.Subgraph, relation int32, scores []float32) error {
 	if q.Source == f.fail {
 		return errors.New("no luck")
 	}
-	f.sent = relations
-	for i, relation := range relations {
-		for o := range scores[i] {
-			scores[i][o] = -float32(math.Abs(float64(int32(o) - q.Source - relation)))
-		}
-		if q.Removal != graph.RemoveNothing {
-			scores[i][q.Answer] -= 100
-		}
+	f.sent = relation
+	for o := range scores {
+		scores[o] = -float32(math.Abs(float64(int32(o) - q.Source - relation)))
+	}
+	if q.Removal != graph.RemoveNothing {
+		scores[q.Answer] -= 100
 	}
 	return nil
 }
 
 // Sent is the relation.
-func (f *fake) Sent(at int) int64 { return int64(f.sent[at]) }
+func (f *fake) Sent() int64 { return int64(f.sent) }
 
 // Distance is o for entity o, up to 6.
 func (f *fake) Distance(entity int32) (hops int, reached bool) {

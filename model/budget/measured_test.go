@@ -84,9 +84,9 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 		t.Fatal(err)
 	}
 	worker := scorer.Worker()
-	scores := [][]float32{make([]float32, g.Entities), make([]float32, g.Entities)}
+	scores := make([]float32, g.Entities)
 	for i := range 8 {
-		if err := worker.Scores(t.Context(), facts[i].Head, []int32{0, 1}, scores); err != nil {
+		if err := worker.Scores(t.Context(), facts[i].Head, 0, scores); err != nil {
 			t.Fatal(err)
 		}
 	}

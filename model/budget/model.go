@@ -158,7 +158,7 @@ func (s Sizes) states(c configuration.Configuration, training bool) int64 {
 	v, d := s.Entities, int64(c.Dim)
 	w, _ := width(c)
 	total := found + 150*v + 18*s.Edges + d*(16<<10+8*w) // who sends to whom, by layer; buffers of rows
-	ages, tables, lanes := int64(c.Ages()), int64(c.Ages())+1, int64(1)
+	ages, tables := int64(c.Ages()), int64(c.Ages())+1
 	switch {
 	case c.Prioritized(): // a layer has no more new states than it chooses edges
 		nodes, degrees := c.Ratios(training)
@@ -166,15 +166,13 @@ func (s Sizes) states(c configuration.Configuration, training bool) int64 {
 		ages, tables = int64(c.Layers), 4*int64(c.Layers)
 	case !c.Windowed():
 		ages, tables = int64(c.Layers), int64(c.Layers)+1
-	case !training: // two queries of a source together
-		if lanes = 2; !c.Specific() && c.Message != configuration.MessageTransE {
-			tables = 2 // of the layer that is read, and the one that is written
-		}
+	case !training && !c.Specific() && c.Message != configuration.MessageTransE:
+		tables = 2 // of the layer that is read, and the one that is written
 	}
 	if c.Source() == configuration.RelationsLinear {
-		total += 4 * int64(c.Layers) * s.Relations * d * (2*lanes - 1)
+		total += 4 * int64(c.Layers) * s.Relations * d
 	}
-	if total += 4 * v * d * lanes * tables; training {
+	if total += 4 * v * d * tables; training {
 		total += 4*v*d*tables + 4*v*ages*(w+d+8) // gradients; features and masks
 	}
 	return total

@@ -180,7 +180,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := answer.Request{Query: graph.Query{Source: 4, Relation: 1, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{graph.None}}
-			onCPU := cpu.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{make([]float32, s.graph.Entities)})
+			onCPU := cpu.Worker().Scores(t.Context(), q.Source, q.Relation, make([]float32, s.graph.Entities))
 			_, onDevice := scorer.Score(t.Context(), []answer.Request{q}, ranking.Selection{})
 			if onCPU == nil || !errors.Is(onDevice, inference.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") || onCPU.Error() != onDevice.Error() {
 				t.Errorf("%v on the device, %v on the CPU, want one that names (4, 1, ?)", onDevice, onCPU)

@@ -511,7 +511,7 @@ func TestRelationsFromAGraph(t *testing.T) {
 func tabled(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], relation int32, k kernel.Kernel) (configuration.Configuration, *parameters.Set[float64]) {
 	source := relations.New(g, nil, c, true)
 	source.Load(k, p)
-	tables := source.Tables([]int32{relation}, nil)
+	tables := source.Tables(relation, nil)
 	c.Relations, c.RelationLayers, c.Dependent = "", 0, false
 	set := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
 	for _, tensor := range set.Tensors {

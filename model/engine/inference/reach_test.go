@@ -15,8 +15,8 @@ import (
 )
 
 // TestScoresWithinReach compares the scores of all entities within a reach with the specification's, among them those outside, for
-// each policy, relation source and kind of final state, in the whole graph and without some edges; and queries in a batch, after one
-// another and by different workers with each other, bit for bit.
+// each policy, relation source and kind of final state, in the whole graph and without some edges; and queries after one another
+// and by different workers with each other, bit for bit.
 func TestScoresWithinReach(t *testing.T) {
 	t.Parallel()
 	outside := 0
@@ -56,30 +56,28 @@ func TestScoresWithinReach(t *testing.T) {
 					relations = []int32{g.Inverse(of[0])}
 				}
 			}
-			scores := make([][]float32, len(relations))
-			for i := range scores {
-				scores[i] = make([]float32, g.Entities)
-			}
 			q.Relation = relations[0]
-			if err := worker.ScoresWithout(t.Context(), q, nil, relations, scores); err != nil {
-				t.Fatal(err)
-			}
 			inside := spec.Inside(g, c.Within(g.Entities), q)
-			for i, relation := range relations {
+			for _, relation := range relations {
+				scores := make([]float32, g.Entities)
+				if err := worker.ScoresWithout(t.Context(), q, nil, relation, scores); err != nil {
+					t.Fatal(err)
+				}
+				q := q
 				q.Relation = relation
 				pass := m.Forward(spec.Query{Query: q, Inside: inside})
 				name := fmt.Sprintf("seed %d, %s, (%d, %d, ?)", seed, k.Name(), q.Source, relation)
-				if err := golden.Compare(name, scores[i], pass.Scores, 5e-3); err != nil {
+				if err := golden.Compare(name, scores, pass.Scores, 5e-3); err != nil {
 					t.Fatal(err)
 				}
 				alone := make([]float32, g.Entities)
-				if err := other.ScoresWithout(t.Context(), q, nil, []int32{relation}, [][]float32{alone}); err != nil {
+				if err := other.ScoresWithout(t.Context(), q, nil, relation, alone); err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(alone, scores[i]) {
+				if !slices.Equal(alone, scores) {
 					t.Fatalf("%s: another worker has other scores", name)
 				}
-				if got, want := worker.Sent(i), other.Sent(0); got != want {
+				if got, want := worker.Sent(), other.Sent(); got != want {
 					t.Fatalf("%s: %d messages, alone %d", name, got, want)
 				}
 				for o := range int32(g.Entities) {
@@ -115,7 +113,7 @@ func TestReachOfAllEntities(t *testing.T) {
 				t.Fatal(err)
 			}
 			scores[i] = make([]float32, c.Graph.Entities)
-			if err := scorer.Worker().Scores(t.Context(), 1, []int32{0}, [][]float32{scores[i]}); err != nil {
+			if err := scorer.Worker().Scores(t.Context(), 1, 0, scores[i]); err != nil {
 				t.Fatal(err)
 			}
 		}

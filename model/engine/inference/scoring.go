@@ -62,7 +62,6 @@ type Worker struct {
 	logits     [][]float32 // of the attention, by age, a chunk each
 	final      []float32   // states of a chunk of rows
 	zero       []float32   // the state of an unreached entity
-	sent       []int64     // by relation of the last call
 }
 
 // Worker returns a new worker.
@@ -70,57 +69,31 @@ func (s *Scorer) Worker() *Worker {
 	return &Worker{scorer: s, propagator: s.first.Clone(), zero: make([]float32, s.configuration.Dim)}
 }
 
-// Scores sets scores[i], [V], to the logit of every entity as the answer of (source, relations[i], ?). A score
-// that is NaN or infinite is an error, ErrNotFinite. All
-// unreached entities get the same score. Queries of one source are cheaper in one call: they share the search and
-// the layout, and are propagated in batches where that is faster. Batches change no bit of the scores. Scores checks ctx before each layer.
-func (w *Worker) Scores(ctx context.Context, source int32, relations []int32, scores [][]float32) error {
-	return w.ScoresWithout(ctx, graph.Query{Source: source}, nil, relations, scores)
+// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?). A score that is NaN or infinite is an error,
+// ErrNotFinite. All unreached entities get the same score. Queries of one source are cheaper one after another: they share the search
+// and the layout, which changes no bit of the scores. Scores checks ctx before each layer.
+func (w *Worker) Scores(ctx context.Context, source, relation int32, scores []float32) error {
+	return w.ScoresWithout(ctx, graph.Query{Source: source}, nil, relation, scores)
 }
 
 // ScoresWithout scores as Scores, from the source of q in the graph of q, or in a part of it unless nil; see propagation.Request.
-func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relations []int32, scores [][]float32) error {
-	if len(scores) != len(relations) {
-		return fmt.Errorf("scoring: scores for %d queries, want %d", len(scores), len(relations))
+func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relation int32, scores []float32) error {
+	if entities := w.scorer.graph.Entities; len(scores) != entities {
+		return fmt.Errorf("scoring: a query has %d scores, want one for each of %d entities", len(scores), entities)
 	}
-	w.sent = w.sent[:0]
-	request := propagation.Request{Query: q, Part: part}
-	for len(relations) > 0 {
-		batch := relations[:min(w.propagator.MaxLanes(), len(relations))]
-		if err := w.scoreBatch(ctx, request, batch, scores); err != nil {
-			return err
-		}
-		relations, scores = relations[len(batch):], scores[len(batch):]
-	}
-	return nil
-}
-
-// scoreBatch scores all entities for relations that are propagated together.
-func (w *Worker) scoreBatch(ctx context.Context, request propagation.Request, batch []int32, scores [][]float32) error {
-	if err := w.propagator.ForwardBatch(ctx, w.scorer.weights, request, batch); err != nil {
+	if err := w.propagator.ForwardRelation(ctx, w.scorer.weights, propagation.Request{Query: q, Part: part}, relation); err != nil {
 		return fmt.Errorf("scoring: %w", err)
 	}
-	for lane, relation := range batch {
-		w.sent = append(w.sent, w.propagator.Sent()/int64(len(batch))) // lanes send the same
-		if err := w.scoreLane(lane, relation, scores[lane]); err != nil {
-			return err
-		}
-		if err := checkFinite(request.Source, relation, scores[lane], w.scorer.kernel.Finite); err != nil {
-			return err
-		}
-	}
-	return nil
+	w.scoreAll(relation, scores)
+	return checkFinite(q.Source, relation, scores, w.scorer.kernel.Finite)
 }
 
-// scoreLane scores all entities for one relation of the last batch.
-func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
+// scoreAll scores all entities for the relation that was propagated last.
+func (w *Worker) scoreAll(relation int32, scores []float32) {
 	s := w.scorer
-	if len(scores) != s.graph.Entities {
-		return fmt.Errorf("scoring: a query has %d scores, want one for each of %d entities", len(scores), s.graph.Entities)
-	}
 	if s.configuration.Prioritized() {
 		w.propagator.Priorities(scores)
-		return nil
+		return
 	}
 	w.embedding = s.weights.Relations.Query(relation)
 	w.score.prepare(s.kernel, s.score, w.embedding)
@@ -132,12 +105,11 @@ func (w *Worker) scoreLane(lane int, relation int32, scores []float32) error {
 	for o := range scores {
 		scores[o] = unreached[0]
 	}
-	w.propagator.Score(lane, scores, w.scoreStates)
-	return nil
+	w.propagator.Score(scores, w.scoreStates)
 }
 
-// Sent returns the number of messages that the last call of Scores sent for the relation at a position.
-func (w *Worker) Sent(at int) int64 { return w.sent[at] }
+// Sent returns the number of messages that the last call of Scores sent.
+func (w *Worker) Sent() int64 { return w.propagator.Sent() }
 
 // Distance returns the fewest edges from the source of the last call of Scores to entity; reached is
 // false beyond the model's layers.

@@ -31,7 +31,7 @@ func TestGoldenScores(t *testing.T) {
 						t.Fatal(err)
 					}
 					scores := make([]float32, g.Entities)
-					if err := scorer.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+					if err := scorer.Worker().Scores(t.Context(), q.Source, q.Relation, scores); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
@@ -57,13 +57,13 @@ func TestGoldenScoresWithout(t *testing.T) {
 				worker, whole := scorer.Worker(), make([]float32, c.Graph.Entities)
 				for i, q := range c.Queries {
 					scores := make([]float32, c.Graph.Entities)
-					if err := worker.ScoresWithout(t.Context(), q.Query, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
+					if err := worker.ScoresWithout(t.Context(), q.Query, nil, q.Relation, scores); err != nil {
 						t.Fatal(err)
 					}
 					if err := golden.Compare(fmt.Sprintf("query %d: score", i), scores, q.Score, golden.Tolerance32); err != nil {
 						t.Error(err)
 					}
-					if err := worker.Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{whole}); err != nil {
+					if err := worker.Scores(t.Context(), q.Source, q.Relation, whole); err != nil {
 						t.Fatal(err)
 					}
 					if q.Removal != graph.RemoveNothing && !slices.Equal(scores, whole) {
@@ -97,41 +97,29 @@ func without(t *testing.T, g *graph.Graph, q graph.Query) *graph.Graph {
 	return &reduced
 }
 
-// TestBatchingChangesNothing compares the scores of queries of one source, in one call and in a call each, bit for
-// bit.
-func TestBatchingChangesNothing(t *testing.T) {
+// TestSharingChangesNothing compares the scores of queries of one source, by one worker and by a worker each, bit for bit.
+func TestSharingChangesNothing(t *testing.T) {
 	for _, c := range golden.Cases(t) {
-		if c.Configuration.Prioritized() {
-			continue
-		}
 		for _, k := range kernel.Available() {
-			t.Run(c.Name+"/"+k.Name(), func(t *testing.T) {
-				scorer, err := inference.New(c.Graph, nil, c.Configuration, c.Parameters32(), k)
-				if err != nil {
-					t.Fatal(err)
-				}
-				source, batched, alone := int32(1), scorer.Worker(), scorer.Worker()
-				var relations []int32
-				var scores [][]float32
-				for relation := range int32(min(5, c.Graph.RelationCount())) {
-					relations, scores = append(relations, relation), append(scores, make([]float32, c.Graph.Entities))
-				}
-				if err := batched.Scores(t.Context(), source, relations, scores); err != nil {
-					t.Fatal(err)
-				}
-				one := make([]float32, c.Graph.Entities)
-				for i, relation := range relations {
-					if err := alone.Scores(t.Context(), source, []int32{relation}, [][]float32{one}); err != nil {
+			scorer, err := inference.New(c.Graph, nil, c.Configuration, c.Parameters32(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shared, scores, want := scorer.Worker(), make([]float32, c.Graph.Entities), make([]float32, c.Graph.Entities)
+			for relation := range int32(min(5, c.Graph.RelationCount())) {
+				alone := scorer.Worker()
+				for w, to := range map[*inference.Worker][]float32{shared: scores, alone: want} {
+					if err := w.Scores(t.Context(), 1, relation, to); err != nil {
 						t.Fatal(err)
 					}
-					if got, want := batched.Sent(i), alone.Sent(0); got != want {
-						t.Errorf("relation %d: %d messages, alone %d", relation, got, want)
-					}
-					if !slices.Equal(one, scores[i]) {
-						t.Fatalf("relation %d has other scores in a batch", relation)
-					}
 				}
-			})
+				if got, want := shared.Sent(), alone.Sent(); got != want {
+					t.Errorf("%s, %s: %d messages of relation %d, alone %d", c.Name, k.Name(), got, relation, want)
+				}
+				if !slices.Equal(scores, want) {
+					t.Fatalf("%s, %s: relation %d has other scores after others", c.Name, k.Name(), relation)
+				}
+			}
 		}
 	}
 }
@@ -147,7 +135,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = scorer.Worker().Scores(t.Context(), 2, []int32{1}, [][]float32{make([]float32, c.Graph.Entities)})
+			err = scorer.Worker().Scores(t.Context(), 2, 1, make([]float32, c.Graph.Entities))
 			if !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (2, 1, ?): ") {
 				t.Errorf("%s, %v: %v", c.Name, bad, err)
 			}

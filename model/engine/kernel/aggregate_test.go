@@ -220,66 +220,6 @@ func TestReferenceAggregateGradient(t *testing.T) {
 	}
 }
 
-// TestAggregateLanes checks that lanes side by side give, bit for bit, what each gives alone.
-func TestAggregateLanes(t *testing.T) {
-	t.Parallel()
-	eachVariant(t, func(t *testing.T, k Kernel) {
-		rng := rand.New(rand.NewPCG(13, 14))
-		for _, dim := range []int{8, 16, 32, 48, 64} {
-			for o := range eachOption {
-				lanes := 2 + rng.IntN(3)
-				both := newReceivers(rng, lanes*dim, 9, DistMult, PNA, o, func(i, kind int) int { return rng.IntN(20) })
-				both.Lanes = lanes
-				features, check := guarded(both.Count() * lanes * both.Width())
-				k.Aggregate(both, features)
-				check(t, fmt.Sprint("lanes of ", dim))
-				size := len(features) / lanes
-				for lane := range lanes {
-					alone := oneLane(both, lane, dim)
-					want := make([]float32, size)
-					k.Aggregate(alone, want)
-					if !slices.Equal(features[lane*size:(lane+1)*size], want) {
-						t.Fatalf("dim %d, %v: lane %d of a batch differs from the lane alone", dim, o, lane)
-					}
-				}
-			}
-		}
-	})
-}
-
-// oneLane copies one of several lanes.
-func oneLane(r *Receivers, lane, dim int) *Receivers {
-	cut := func(table []float32) (out []float32) {
-		for i := lane * dim; i < len(table); i += r.Dim {
-			out = append(out, table[i:i+dim]...)
-		}
-		return out
-	}
-	alone := *r
-	alone.Dim, alone.Lanes = dim, 1
-	alone.RelationEmbeddings, alone.Previous = cut(r.RelationEmbeddings), cut(r.Previous)
-	alone.Initial, alone.DegreeMessage = cut(r.Initial), cut(r.DegreeMessage)
-	alone.States = cut(r.States)
-	return &alone
-}
-
-// TestFusesLanes checks that lanes are fused only where a lane is half of the widest stripe.
-func TestFusesLanes(t *testing.T) {
-	t.Parallel()
-	eachVariant(t, func(t *testing.T, k Kernel) {
-		for _, message := range []Message{DistMult, TransE, RotatE} {
-			for _, reduction := range []Reduction{PNA, Sum, Mean, Max} {
-				for _, dim := range []int{16, 32, 48, 64} {
-					want := k.Name() == "avx512" && message == DistMult && reduction == PNA && dim == 32
-					if got := k.FusesLanes(message, reduction, dim); got != want {
-						t.Errorf("FusesLanes(%v, %v, %d) is %v, want %v", message, reduction, dim, got, want)
-					}
-				}
-			}
-		}
-	})
-}
-
 // TestSumsKeepTheirBits compares Sum and Mean of every variant with portable, bit by bit, over every way of
 // dividing a row into vectors.
 func TestSumsKeepTheirBits(t *testing.T) {

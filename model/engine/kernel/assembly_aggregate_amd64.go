@@ -3,28 +3,17 @@ package kernel
 // zeros replaces rows that are nil.
 var zeros [128]float32
 
-// fusedColumns is the width of the stripe that can hold two lanes, each in one half of it.
-const fusedColumns = 64
-
 // supports reports whether the assembly handles these receivers: DistMult with PNA, in whole
 // stripes.
 func (s *assembly) supports(r *Receivers) bool {
-	return r.Message == DistMult && r.Reduction == PNA && r.laneDim()%s.stripes[len(s.stripes)-1].columns == 0
-}
-
-// FusesLanes reports whether one stripe holds both lanes.
-func (s *assembly) FusesLanes(message Message, reduction Reduction, dim int) bool {
-	return message == DistMult && reduction == PNA && 2*dim == fusedColumns && s.stripes[0].columns == fusedColumns
+	return r.Message == DistMult && r.Reduction == PNA && r.Dim%s.stripes[len(s.stripes)-1].columns == 0
 }
 
 // eachStripe covers the columns of r with stripes, the widest first.
 func (s *assembly) eachStripe(r *Receivers, each func(p stripe, at int)) {
-	at, lane := 0, r.laneDim()
+	at := 0
 	for _, p := range s.stripes {
-		if p.columns > lane && (p.columns != fusedColumns || p.columns != r.Dim || r.lanes() != 2) {
-			continue
-		}
-		for ; at%lane+min(p.columns, lane) <= lane && at+p.columns <= r.Dim; at += p.columns {
+		for ; at+p.columns <= r.Dim; at += p.columns {
 			each(p, at)
 		}
 	}
@@ -85,19 +74,14 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		s.portable.Aggregate(r, features)
 		return
 	}
-	lane, size := r.laneDim(), len(features)/r.lanes()
 	s.eachStripe(r, func(p stripe, at int) {
-		half := p.columns / 2
-		if p.columns > lane {
-			half = size
-		}
 		previous, stride := r.previous(at)
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		senders := &r.Senders
 		p.aggregate(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
 			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
-			initial, second, degree, copies, &r.MeanFactor[0], &features[at/lane*size+at%lane], 4*r.Dim, 4*lane, 4*half)
+			initial, second, degree, copies, &r.MeanFactor[0], &features[at], 4*r.Dim)
 	})
 }
 
@@ -106,7 +90,7 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients) {
 	n := r.Count()
 	switch {
-	case r.lanes() == 1 && s.addsUp(r):
+	case s.addsUp(r):
 		s.backwardSums(r, features, gradient, g)
 		return
 	case !s.supports(r) || n == 0:

@@ -53,12 +53,11 @@ type assembly struct {
 // Senders.Offsets; last is the index of the last sender of all, which bounds the prefetch.
 // states points to the stripe's first column in row StateOffset. initial and second are rows
 // that every set holds, the second for max and min only. previousStride is 0 where all previous
-// states are zero. half is the distance between the halves of a row of features, which lie in
-// different lanes where a stripe holds two.
+// states are zero.
 type stripe struct {
 	columns   int
 	aggregate func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,
-		initial, second, degree, copies, meanFactor, features *float32, stride, featureStride, half int)
+		initial, second, degree, copies, meanFactor, features *float32, stride int)
 	backward func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious,
 		initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)
 }
@@ -67,7 +66,7 @@ type stripe struct {
 type sumStripe struct {
 	columns int
 	sum     func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,
-		initial, degree, copies, features *float32, stride, featureStride int)
+		initial, degree, copies, features *float32, stride int)
 }
 
 var avx512 = &assembly{
@@ -82,9 +81,9 @@ var avx512 = &assembly{
 	},
 	sums: []sumStripe{{64, sum64AVX512}, {32, sum32AVX512}, {16, sum16AVX512}},
 	widths: []width{
-		{16, normalize16AVX2, normalizeTwo16AVX2, normalizeTraining16AVX2, normalizeBackward16AVX2},
-		{32, normalize32AVX512, normalizeTwo32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
-		{64, normalize64AVX512, normalizeTwo64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
+		{16, normalize16AVX2, normalizeTraining16AVX2, normalizeBackward16AVX2},
+		{32, normalize32AVX512, normalizeTraining32AVX512, normalizeBackward32AVX512},
+		{64, normalize64AVX512, normalizeTraining64AVX512, normalizeBackward64AVX512},
 	},
 	bitWidths: []bitFunctions{bitsAVX2, bitsAVX512},
 }
@@ -97,9 +96,9 @@ var avx2 = &assembly{
 	stripes: []stripe{{16, aggregate16AVX2, aggregateBackward16AVX2}},
 	sums:    []sumStripe{{64, sum64AVX2}, {32, sum32AVX2}, {16, sum16AVX2}, {8, sum8AVX2}},
 	widths: []width{
-		{16, normalize16AVX2, normalizeTwo16AVX2, normalizeTraining16AVX2, normalizeBackward16AVX2},
-		{32, normalize32AVX2, normalizeTwo32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
-		{64, normalize64AVX2, normalizeTwo64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
+		{16, normalize16AVX2, normalizeTraining16AVX2, normalizeBackward16AVX2},
+		{32, normalize32AVX2, normalizeTraining32AVX2, normalizeBackward32AVX2},
+		{64, normalize64AVX2, normalizeTraining64AVX2, normalizeBackward64AVX2},
 	},
 	bitWidths: []bitFunctions{bitsAVX2},
 }

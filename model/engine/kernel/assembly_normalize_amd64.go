@@ -13,15 +13,13 @@ func filled(value float32) (row [64]float32) {
 	return row
 }
 
-// width has the two directions of the normalization for rows of dim: forward for one lane
-// while scoring, for two lanes, and for training.
+// width has the two directions of the normalization for rows of dim: forward while scoring, and for training.
 //
-// rows and linearRows are NodeUpdate.Rows and LinearRows, lane the bytes from one lane's Linear to the
-// next, deviation InverseDeviation, dropoutMask and maskScale Mask and MaskScale. residualMask is 0 where
-// the residual is zero, else -1.
+// rows and linearRows are NodeUpdate.Rows and LinearRows, deviation InverseDeviation, dropoutMask and
+// maskScale Mask and MaskScale. residualMask is 0 where the residual is zero, else -1.
 type width struct {
-	dim                        int
-	normalize, fused, training func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32,
+	dim                 int
+	normalize, training func(count int, rows, linearRows *int32, linear, bias, deviation, scale, shift *float32,
 		dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 	backward func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32,
 		gradient, byLinear, byBias, byScale, byShift *float32)
@@ -62,17 +60,14 @@ func (s *assembly) Normalize(u *NodeUpdate) {
 		return
 	}
 	var deviation *float32
-	normalize, lanes := w.normalize, u.lanes()
-	switch {
-	case u.InverseDeviation != nil:
+	normalize := w.normalize
+	if u.InverseDeviation != nil {
 		normalize, deviation = w.training, &u.InverseDeviation[0]
-	case lanes == 2:
-		normalize = w.fused
 	}
 	residual, residualMask := u.residual()
 	scale, shift := u.affineRows()
 	mask, maskStride, maskScale := u.maskRows()
-	normalize(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], 4*(len(u.Linear)/lanes), u.biasRow(), deviation, scale, shift,
+	normalize(n, &u.Rows[0], &u.LinearRows[:n][0], &u.Linear[0], u.biasRow(), deviation, scale, shift,
 		mask, maskStride, maskScale, residual, residualMask, &u.Output[0])
 }
 

@@ -9,29 +9,27 @@ type sumBackward func(bySum, states, embeddings, byStates, byEmbeddings *float32
 
 // addsUp reports whether the assembly adds up these receivers' messages: DistMult's, in whole vectors.
 func (s *assembly) addsUp(r *Receivers) bool {
-	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.laneDim()%s.floats == 0
+	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.Dim%s.floats == 0
 }
 
-// aggregateSums aggregates by Sum or Mean, lane by lane.
+// aggregateSums aggregates by Sum or Mean.
 func (s *assembly) aggregateSums(r *Receivers, features []float32) {
-	n, lane, size, senders := r.Count(), r.laneDim(), len(features)/r.lanes(), &r.Senders
+	n, senders := r.Count(), &r.Senders
 	for at := 0; at < r.Dim; {
-		p := s.sums[slices.IndexFunc(s.sums, func(p sumStripe) bool { return p.columns <= lane-at%lane })]
+		p := s.sums[slices.IndexFunc(s.sums, func(p sumStripe) bool { return p.columns <= r.Dim-at })]
 		previous, stride := r.previous(at)
 		initial, _ := r.boundary(at)
 		degree, copies := r.degrees(at)
 		p.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
 			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
-			initial, degree, copies, &features[at/lane*size+at%lane], 4*r.Dim, 4*lane)
+			initial, degree, copies, &features[at], 4*r.Dim)
 		at += p.columns
 	}
 	if r.Reduction != Mean {
 		return
 	}
 	for i, at := range r.FeatureRows {
-		for l := range r.lanes() {
-			scaleBy(features[l*size+(2*int(at)+1)*lane:][:lane], r.MeanFactor[r.Rows[i]])
-		}
+		scaleBy(features[(2*int(at)+1)*r.Dim:][:r.Dim], r.MeanFactor[r.Rows[i]])
 	}
 }
 

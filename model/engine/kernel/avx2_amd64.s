@@ -799,9 +799,9 @@ DATA bits<>+24(SB)/4, $0x00000040
 DATA bits<>+28(SB)/4, $0x00000080
 GLOBL bits<>(SB), RODATA|NOPTR, $32
 
-// func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-168
+TEXT ·aggregate16AVX2(SB), NOSPLIT, $0-152
 	MOVQ stride+144(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -896,50 +896,48 @@ none68:
 	VCMPPS       $0x03, Y3, Y3, Y9
 	VBLENDVPS    Y9, Y3, Y5, Y5
 	VBLENDVPS    Y9, Y3, Y7, Y7
-	MOVQ         featureStride+152(FP), DI
-	MOVQ         previous+80(FP), R8
-	MOVQ         features+136(FP), R9
-	MOVQ         featureRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	IMULQ        DI, R10
-	IMUL3Q       $0x05, R10, R10
-	ADDQ         R10, R9
-	MOVQ         half+160(FP), R10
-	MOVQ         previousStride+88(FP), R11
-	MOVQ         SI, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R8
-	VMOVUPS      (R8), Y9
-	VMOVUPS      Y9, (R9)
-	VMOVUPS      32(R8), Y9
-	VMOVUPS      Y9, (R9)(R10*1)
-	MOVQ         meanFactor+128(FP), R8
-	VBROADCASTSS (R8)(SI*4), Y8
-	ADDQ         DI, R9
+	MOVQ         previous+80(FP), DI
+	MOVQ         features+136(FP), R8
+	MOVQ         featureRows+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	IMULQ        AX, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         previousStride+88(FP), R9
+	MOVQ         SI, R10
+	IMULQ        R9, R10
+	ADDQ         R10, DI
+	VMOVUPS      (DI), Y9
+	VMOVUPS      Y9, (R8)
+	VMOVUPS      32(DI), Y9
+	VMOVUPS      Y9, 32(R8)
+	MOVQ         meanFactor+128(FP), DI
+	VBROADCASTSS (DI)(SI*4), Y8
+	ADDQ         AX, R8
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      Y0, (R9)
+	VMOVUPS      Y0, (R8)
 	VMULPS       Y8, Y2, Y2
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      Y1, (R9)(R10*1)
+	VMOVUPS      Y1, 32(R8)
 	VMULPS       Y8, Y3, Y3
-	ADDQ         DI, R9
-	VMOVUPS      Y4, (R9)
-	VMOVUPS      Y5, (R9)(R10*1)
-	ADDQ         DI, R9
-	VMOVUPS      Y6, (R9)
-	VMOVUPS      Y7, (R9)(R10*1)
-	ADDQ         DI, R9
+	ADDQ         AX, R8
+	VMOVUPS      Y4, (R8)
+	VMOVUPS      Y5, 32(R8)
+	ADDQ         AX, R8
+	VMOVUPS      Y6, (R8)
+	VMOVUPS      Y7, 32(R8)
+	ADDQ         AX, R8
 	MOVL         $0x358637bd, SI
 	VMOVD        SI, X9
 	VBROADCASTSS X9, Y9
 	VFNMADD231PS Y0, Y0, Y2
 	VMAXPS       Y2, Y9, Y2
 	VSQRTPS      Y2, Y2
-	VMOVUPS      Y2, (R9)
+	VMOVUPS      Y2, (R8)
 	VFNMADD231PS Y1, Y1, Y3
 	VMAXPS       Y3, Y9, Y3
 	VSQRTPS      Y3, Y3
-	VMOVUPS      Y3, (R9)(R10*1)
+	VMOVUPS      Y3, 32(R8)
 	INCQ         BX
 	JMP          receiver65
 
@@ -1174,9 +1172,9 @@ end71:
 	VZEROUPPER
 	RET
 
-// func sum8AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum8AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·sum8AVX2(SB), NOSPLIT, $0-144
+TEXT ·sum8AVX2(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -1238,21 +1236,20 @@ loop80:
 	JL         loop80
 
 none79:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    DI, R9
-	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, (DI)
+	ADDQ    AX, DI
+	VMOVUPS Y0, (DI)
 	INCQ    BX
 	JMP     receiver76
 
@@ -1260,9 +1257,9 @@ end77:
 	VZEROUPPER
 	RET
 
-// func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·sum16AVX2(SB), NOSPLIT, $0-144
+TEXT ·sum16AVX2(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -1330,24 +1327,23 @@ loop85:
 	JL         loop85
 
 none84:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Y2
-	VMOVUPS Y2, (R9)
+	VMOVUPS Y2, (DI)
 	VMOVUPS 32(R8), Y2
-	VMOVUPS Y2, 32(R9)
-	ADDQ    DI, R9
-	VMOVUPS Y0, (R9)
-	VMOVUPS Y1, 32(R9)
+	VMOVUPS Y2, 32(DI)
+	ADDQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
 	INCQ    BX
 	JMP     receiver81
 
@@ -1355,9 +1351,9 @@ end82:
 	VZEROUPPER
 	RET
 
-// func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·sum32AVX2(SB), NOSPLIT, $0-144
+TEXT ·sum32AVX2(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -1438,30 +1434,29 @@ loop90:
 	JL         loop90
 
 none89:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Y4
-	VMOVUPS Y4, (R9)
+	VMOVUPS Y4, (DI)
 	VMOVUPS 32(R8), Y4
-	VMOVUPS Y4, 32(R9)
+	VMOVUPS Y4, 32(DI)
 	VMOVUPS 64(R8), Y4
-	VMOVUPS Y4, 64(R9)
+	VMOVUPS Y4, 64(DI)
 	VMOVUPS 96(R8), Y4
-	VMOVUPS Y4, 96(R9)
-	ADDQ    DI, R9
-	VMOVUPS Y0, (R9)
-	VMOVUPS Y1, 32(R9)
-	VMOVUPS Y2, 64(R9)
-	VMOVUPS Y3, 96(R9)
+	VMOVUPS Y4, 96(DI)
+	ADDQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
 	INCQ    BX
 	JMP     receiver86
 
@@ -1469,9 +1464,9 @@ end87:
 	VZEROUPPER
 	RET
 
-// func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·sum64AVX2(SB), NOSPLIT, $0-144
+TEXT ·sum64AVX2(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -1579,42 +1574,41 @@ loop95:
 	JL         loop95
 
 none94:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Y8
-	VMOVUPS Y8, (R9)
+	VMOVUPS Y8, (DI)
 	VMOVUPS 32(R8), Y8
-	VMOVUPS Y8, 32(R9)
+	VMOVUPS Y8, 32(DI)
 	VMOVUPS 64(R8), Y8
-	VMOVUPS Y8, 64(R9)
+	VMOVUPS Y8, 64(DI)
 	VMOVUPS 96(R8), Y8
-	VMOVUPS Y8, 96(R9)
+	VMOVUPS Y8, 96(DI)
 	VMOVUPS 128(R8), Y8
-	VMOVUPS Y8, 128(R9)
+	VMOVUPS Y8, 128(DI)
 	VMOVUPS 160(R8), Y8
-	VMOVUPS Y8, 160(R9)
+	VMOVUPS Y8, 160(DI)
 	VMOVUPS 192(R8), Y8
-	VMOVUPS Y8, 192(R9)
+	VMOVUPS Y8, 192(DI)
 	VMOVUPS 224(R8), Y8
-	VMOVUPS Y8, 224(R9)
-	ADDQ    DI, R9
-	VMOVUPS Y0, (R9)
-	VMOVUPS Y1, 32(R9)
-	VMOVUPS Y2, 64(R9)
-	VMOVUPS Y3, 96(R9)
-	VMOVUPS Y4, 128(R9)
-	VMOVUPS Y5, 160(R9)
-	VMOVUPS Y6, 192(R9)
-	VMOVUPS Y7, 224(R9)
+	VMOVUPS Y8, 224(DI)
+	ADDQ    AX, DI
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y7, 224(DI)
 	INCQ    BX
 	JMP     receiver91
 
@@ -1622,18 +1616,18 @@ end92:
 	VZEROUPPER
 	RET
 
-// func normalize16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalize16AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize16AVX2(SB), NOSPLIT, $0-120
+TEXT ·normalize16AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y6, Y6, Y6
 	MOVL         $0x3d800000, SI
 	VMOVD        SI, X8
 	VBROADCASTSS X8, Y8
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
 
 rows96:
@@ -1682,10 +1676,10 @@ rows96:
 	VMULPS       Y3, Y0, Y0
 	VMULPS       Y3, Y1, Y1
 	SHLQ         $0x06, R8
-	MOVQ         residualMask+104(FP), R9
+	MOVQ         residualMask+96(FP), R9
 	ANDQ         R8, R9
-	MOVQ         residual+96(FP), R10
-	MOVQ         output+112(FP), R11
+	MOVQ         residual+88(FP), R10
+	MOVQ         output+104(FP), R11
 	VMOVUPS      (DX), Y2
 	VFMADD231PS  (CX), Y0, Y2
 	VMAXPS       Y2, Y6, Y2
@@ -1703,171 +1697,33 @@ end97:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalizeTraining16AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeTwo16AVX2(SB), NOSPLIT, $0-120
+TEXT ·normalizeTraining16AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y6, Y6, Y6
 	MOVL         $0x3d800000, SI
 	VMOVD        SI, X8
 	VBROADCASTSS X8, Y8
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
-	MOVQ         lane+32(FP), R8
-	ADDQ         DI, R8
+	VBROADCASTSS maskScale+80(FP), Y7
 
 rows98:
 	CMPQ         BX, AX
 	JGE          end99
-	MOVQ         rows+8(FP), R9
-	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         linearRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         R10, R11
-	SHLQ         $0x06, R11
-	VMOVUPS      (DI)(R11*1), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y4
-	VMOVUPS      32(DI)(R11*1), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPS    $0x4e, X4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPS    $0xb1, X4, X3
-	VADDPS       X3, X4, X4
-	VBROADCASTSS X4, Y4
-	VMULPS       Y8, Y4, Y4
-	VSUBPS       Y4, Y0, Y0
-	VMULPS       Y0, Y0, Y5
-	VSUBPS       Y4, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y5
-	VEXTRACTF128 $0x01, Y5, X3
-	VADDPS       X3, X5, X5
-	VPERMILPS    $0x4e, X5, X3
-	VADDPS       X3, X5, X5
-	VPERMILPS    $0xb1, X5, X3
-	VADDPS       X3, X5, X5
-	VBROADCASTSS X5, Y5
-	MOVL         $0x3727c5ac, R11
-	VMOVD        R11, X3
-	VBROADCASTSS X3, Y3
-	VFMADD231PS  Y8, Y5, Y3
-	VSQRTSS      X3, X3, X3
-	MOVL         $0x3f800000, R11
-	VMOVD        R11, X4
-	VBROADCASTSS X4, Y4
-	VDIVSS       X3, X4, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y3, Y0, Y0
-	VMULPS       Y3, Y1, Y1
-	MOVQ         R9, R11
-	SHLQ         $0x07, R11
-	MOVQ         residualMask+104(FP), R12
-	ANDQ         R11, R12
-	MOVQ         residual+96(FP), R13
-	MOVQ         output+112(FP), R14
-	VMOVUPS      (DX), Y2
-	VFMADD231PS  (CX), Y0, Y2
-	VMAXPS       Y2, Y6, Y2
-	VADDPS       (R13)(R12*1), Y2, Y2
-	VMOVUPS      Y2, (R14)(R11*1)
-	VMOVUPS      32(DX), Y2
-	VFMADD231PS  32(CX), Y1, Y2
-	VMAXPS       Y2, Y6, Y2
-	VADDPS       32(R13)(R12*1), Y2, Y2
-	VMOVUPS      Y2, 32(R14)(R11*1)
-	SHLQ         $0x06, R10
-	VMOVUPS      (R8)(R10*1), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y4
-	VMOVUPS      32(R8)(R10*1), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPS    $0x4e, X4, X3
-	VADDPS       X3, X4, X4
-	VPERMILPS    $0xb1, X4, X3
-	VADDPS       X3, X4, X4
-	VBROADCASTSS X4, Y4
-	VMULPS       Y8, Y4, Y4
-	VSUBPS       Y4, Y0, Y0
-	VMULPS       Y0, Y0, Y5
-	VSUBPS       Y4, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y5
-	VEXTRACTF128 $0x01, Y5, X3
-	VADDPS       X3, X5, X5
-	VPERMILPS    $0x4e, X5, X3
-	VADDPS       X3, X5, X5
-	VPERMILPS    $0xb1, X5, X3
-	VADDPS       X3, X5, X5
-	VBROADCASTSS X5, Y5
-	MOVL         $0x3727c5ac, R10
-	VMOVD        R10, X3
-	VBROADCASTSS X3, Y3
-	VFMADD231PS  Y8, Y5, Y3
-	VSQRTSS      X3, X3, X3
-	MOVL         $0x3f800000, R10
-	VMOVD        R10, X4
-	VBROADCASTSS X4, Y4
-	VDIVSS       X3, X4, X3
-	VBROADCASTSS X3, Y3
-	VMULPS       Y3, Y0, Y0
-	VMULPS       Y3, Y1, Y1
-	SHLQ         $0x07, R9
-	MOVQ         residualMask+104(FP), R10
-	ANDQ         R9, R10
-	MOVQ         residual+96(FP), R11
-	MOVQ         output+112(FP), R12
-	VMOVUPS      (DX), Y2
-	VFMADD231PS  (CX), Y0, Y2
-	VMAXPS       Y2, Y6, Y2
-	VADDPS       64(R11)(R10*1), Y2, Y2
-	VMOVUPS      Y2, 64(R12)(R9*1)
-	VMOVUPS      32(DX), Y2
-	VFMADD231PS  32(CX), Y1, Y2
-	VMAXPS       Y2, Y6, Y2
-	VADDPS       96(R11)(R10*1), Y2, Y2
-	VMOVUPS      Y2, 96(R12)(R9*1)
-	ADDQ         $0x01, BX
-	JMP          rows98
-
-end99:
-	VZEROUPPER
-	RET
-
-// func normalizeTraining16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·normalizeTraining16AVX2(SB), NOSPLIT, $0-120
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VXORPS       Y6, Y6, Y6
-	MOVL         $0x3d800000, SI
-	VMOVD        SI, X8
-	VBROADCASTSS X8, Y8
-	MOVQ         bias+40(FP), SI
-	MOVQ         linear+24(FP), DI
-	VBROADCASTSS maskScale+88(FP), Y7
-
-rows100:
-	CMPQ         BX, AX
-	JGE          end101
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         deviation+48(FP), R10
-	MOVQ         dropoutMask+72(FP), R11
+	MOVQ         deviation+40(FP), R10
+	MOVQ         dropoutMask+64(FP), R11
 	LEAQ         (R10)(R9*4), R10
 	MOVQ         R9, R12
-	MOVQ         maskStride+80(FP), R13
+	MOVQ         maskStride+72(FP), R13
 	IMULQ        R13, R12
 	ADDQ         R12, R11
 	SHLQ         $0x06, R9
@@ -1910,10 +1766,10 @@ rows100:
 	VMULPS       Y3, Y0, Y0
 	VMULPS       Y3, Y1, Y1
 	SHLQ         $0x06, R8
-	MOVQ         residualMask+104(FP), R10
+	MOVQ         residualMask+96(FP), R10
 	ANDQ         R8, R10
-	MOVQ         residual+96(FP), R12
-	MOVQ         output+112(FP), R13
+	MOVQ         residual+88(FP), R12
+	MOVQ         output+104(FP), R13
 	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y2
 	VFMADD231PS  (CX), Y0, Y2
@@ -1941,9 +1797,9 @@ rows100:
 	VADDPS       32(R12)(R10*1), Y2, Y2
 	VMOVUPS      Y2, 32(R13)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows100
+	JMP          rows98
 
-end101:
+end99:
 	VZEROUPPER
 	RET
 
@@ -1963,9 +1819,9 @@ TEXT ·normalizeBackward16AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows102:
+rows100:
 	CMPQ         BX, AX
-	JGE          end103
+	JGE          end101
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2013,7 +1869,7 @@ rows102:
 	VCMPPS       $0x06, Y6, Y3, Y3
 	VANDPS       Y3, Y1, Y1
 	TESTQ        R8, R8
-	JZ           none104
+	JZ           none102
 	VMOVAPS      Y0, Y3
 	VADDPS       (R8), Y3, Y3
 	VMOVUPS      Y3, (R8)
@@ -2021,9 +1877,9 @@ rows102:
 	VADDPS       32(R8), Y3, Y3
 	VMOVUPS      Y3, 32(R8)
 
-none104:
+none102:
 	TESTQ   DI, DI
-	JZ      none105
+	JZ      none103
 	VMOVAPS Y0, Y3
 	VMULPS  (R13), Y3, Y3
 	VADDPS  (DI), Y3, Y3
@@ -2033,7 +1889,7 @@ none104:
 	VADDPS  32(DI), Y3, Y3
 	VMOVUPS Y3, 32(DI)
 
-none105:
+none103:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y4
 	VMULPS       (R13), Y0, Y5
@@ -2066,7 +1922,7 @@ none105:
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, 32(R9)
 	TESTQ        SI, SI
-	JZ           none106
+	JZ           none104
 	VMOVAPS      Y0, Y3
 	VADDPS       (SI), Y3, Y3
 	VMOVUPS      Y3, (SI)
@@ -2074,31 +1930,31 @@ none105:
 	VADDPS       32(SI), Y3, Y3
 	VMOVUPS      Y3, 32(SI)
 
-none106:
+none104:
 	ADDQ $0x01, BX
-	JMP  rows102
+	JMP  rows100
 
-end103:
+end101:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize32AVX2(SB), NOSPLIT, $0-120
+TEXT ·normalize32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
 
-rows107:
+rows105:
 	CMPQ         BX, AX
-	JGE          end108
+	JGE          end106
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2154,10 +2010,10 @@ rows107:
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
 	SHLQ         $0x07, R8
-	MOVQ         residualMask+104(FP), R9
+	MOVQ         residualMask+96(FP), R9
 	ANDQ         R8, R9
-	MOVQ         residual+96(FP), R10
-	MOVQ         output+112(FP), R11
+	MOVQ         residual+88(FP), R10
+	MOVQ         output+104(FP), R11
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
 	VMAXPS       Y4, Y8, Y4
@@ -2179,221 +2035,39 @@ rows107:
 	VADDPS       96(R10)(R9*1), Y4, Y4
 	VMOVUPS      Y4, 96(R11)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows107
+	JMP          rows105
 
-end108:
+end106:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalizeTraining32AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeTwo32AVX2(SB), NOSPLIT, $0-120
+TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y8, Y8, Y8
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X10
 	VBROADCASTSS X10, Y10
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
-	MOVQ         lane+32(FP), R8
-	ADDQ         DI, R8
+	VBROADCASTSS maskScale+80(FP), Y9
 
-rows109:
+rows107:
 	CMPQ         BX, AX
-	JGE          end110
-	MOVQ         rows+8(FP), R9
-	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         linearRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         R10, R11
-	SHLQ         $0x07, R11
-	VMOVUPS      (DI)(R11*1), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y6
-	VMOVUPS      32(DI)(R11*1), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y6, Y6
-	VMOVUPS      64(DI)(R11*1), Y2
-	VADDPS       64(SI), Y2, Y2
-	VADDPS       Y2, Y6, Y6
-	VMOVUPS      96(DI)(R11*1), Y3
-	VADDPS       96(SI), Y3, Y3
-	VADDPS       Y3, Y6, Y6
-	VEXTRACTF128 $0x01, Y6, X5
-	VADDPS       X5, X6, X6
-	VPERMILPS    $0x4e, X6, X5
-	VADDPS       X5, X6, X6
-	VPERMILPS    $0xb1, X6, X5
-	VADDPS       X5, X6, X6
-	VBROADCASTSS X6, Y6
-	VMULPS       Y10, Y6, Y6
-	VSUBPS       Y6, Y0, Y0
-	VMULPS       Y0, Y0, Y7
-	VSUBPS       Y6, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y7
-	VSUBPS       Y6, Y2, Y2
-	VFMADD231PS  Y2, Y2, Y7
-	VSUBPS       Y6, Y3, Y3
-	VFMADD231PS  Y3, Y3, Y7
-	VEXTRACTF128 $0x01, Y7, X5
-	VADDPS       X5, X7, X7
-	VPERMILPS    $0x4e, X7, X5
-	VADDPS       X5, X7, X7
-	VPERMILPS    $0xb1, X7, X5
-	VADDPS       X5, X7, X7
-	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, R11
-	VMOVD        R11, X5
-	VBROADCASTSS X5, Y5
-	VFMADD231PS  Y10, Y7, Y5
-	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, R11
-	VMOVD        R11, X6
-	VBROADCASTSS X6, Y6
-	VDIVSS       X5, X6, X5
-	VBROADCASTSS X5, Y5
-	VMULPS       Y5, Y0, Y0
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y5, Y2, Y2
-	VMULPS       Y5, Y3, Y3
-	MOVQ         R9, R11
-	SHLQ         $0x08, R11
-	MOVQ         residualMask+104(FP), R12
-	ANDQ         R11, R12
-	MOVQ         residual+96(FP), R13
-	MOVQ         output+112(FP), R14
-	VMOVUPS      (DX), Y4
-	VFMADD231PS  (CX), Y0, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       (R13)(R12*1), Y4, Y4
-	VMOVUPS      Y4, (R14)(R11*1)
-	VMOVUPS      32(DX), Y4
-	VFMADD231PS  32(CX), Y1, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       32(R13)(R12*1), Y4, Y4
-	VMOVUPS      Y4, 32(R14)(R11*1)
-	VMOVUPS      64(DX), Y4
-	VFMADD231PS  64(CX), Y2, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       64(R13)(R12*1), Y4, Y4
-	VMOVUPS      Y4, 64(R14)(R11*1)
-	VMOVUPS      96(DX), Y4
-	VFMADD231PS  96(CX), Y3, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       96(R13)(R12*1), Y4, Y4
-	VMOVUPS      Y4, 96(R14)(R11*1)
-	SHLQ         $0x07, R10
-	VMOVUPS      (R8)(R10*1), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y6
-	VMOVUPS      32(R8)(R10*1), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y6, Y6
-	VMOVUPS      64(R8)(R10*1), Y2
-	VADDPS       64(SI), Y2, Y2
-	VADDPS       Y2, Y6, Y6
-	VMOVUPS      96(R8)(R10*1), Y3
-	VADDPS       96(SI), Y3, Y3
-	VADDPS       Y3, Y6, Y6
-	VEXTRACTF128 $0x01, Y6, X5
-	VADDPS       X5, X6, X6
-	VPERMILPS    $0x4e, X6, X5
-	VADDPS       X5, X6, X6
-	VPERMILPS    $0xb1, X6, X5
-	VADDPS       X5, X6, X6
-	VBROADCASTSS X6, Y6
-	VMULPS       Y10, Y6, Y6
-	VSUBPS       Y6, Y0, Y0
-	VMULPS       Y0, Y0, Y7
-	VSUBPS       Y6, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y7
-	VSUBPS       Y6, Y2, Y2
-	VFMADD231PS  Y2, Y2, Y7
-	VSUBPS       Y6, Y3, Y3
-	VFMADD231PS  Y3, Y3, Y7
-	VEXTRACTF128 $0x01, Y7, X5
-	VADDPS       X5, X7, X7
-	VPERMILPS    $0x4e, X7, X5
-	VADDPS       X5, X7, X7
-	VPERMILPS    $0xb1, X7, X5
-	VADDPS       X5, X7, X7
-	VBROADCASTSS X7, Y7
-	MOVL         $0x3727c5ac, R10
-	VMOVD        R10, X5
-	VBROADCASTSS X5, Y5
-	VFMADD231PS  Y10, Y7, Y5
-	VSQRTSS      X5, X5, X5
-	MOVL         $0x3f800000, R10
-	VMOVD        R10, X6
-	VBROADCASTSS X6, Y6
-	VDIVSS       X5, X6, X5
-	VBROADCASTSS X5, Y5
-	VMULPS       Y5, Y0, Y0
-	VMULPS       Y5, Y1, Y1
-	VMULPS       Y5, Y2, Y2
-	VMULPS       Y5, Y3, Y3
-	SHLQ         $0x08, R9
-	MOVQ         residualMask+104(FP), R10
-	ANDQ         R9, R10
-	MOVQ         residual+96(FP), R11
-	MOVQ         output+112(FP), R12
-	VMOVUPS      (DX), Y4
-	VFMADD231PS  (CX), Y0, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       128(R11)(R10*1), Y4, Y4
-	VMOVUPS      Y4, 128(R12)(R9*1)
-	VMOVUPS      32(DX), Y4
-	VFMADD231PS  32(CX), Y1, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       160(R11)(R10*1), Y4, Y4
-	VMOVUPS      Y4, 160(R12)(R9*1)
-	VMOVUPS      64(DX), Y4
-	VFMADD231PS  64(CX), Y2, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       192(R11)(R10*1), Y4, Y4
-	VMOVUPS      Y4, 192(R12)(R9*1)
-	VMOVUPS      96(DX), Y4
-	VFMADD231PS  96(CX), Y3, Y4
-	VMAXPS       Y4, Y8, Y4
-	VADDPS       224(R11)(R10*1), Y4, Y4
-	VMOVUPS      Y4, 224(R12)(R9*1)
-	ADDQ         $0x01, BX
-	JMP          rows109
-
-end110:
-	VZEROUPPER
-	RET
-
-// func normalizeTraining32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·normalizeTraining32AVX2(SB), NOSPLIT, $0-120
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VXORPS       Y8, Y8, Y8
-	MOVL         $0x3d000000, SI
-	VMOVD        SI, X10
-	VBROADCASTSS X10, Y10
-	MOVQ         bias+40(FP), SI
-	MOVQ         linear+24(FP), DI
-	VBROADCASTSS maskScale+88(FP), Y9
-
-rows111:
-	CMPQ         BX, AX
-	JGE          end112
+	JGE          end108
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         deviation+48(FP), R10
-	MOVQ         dropoutMask+72(FP), R11
+	MOVQ         deviation+40(FP), R10
+	MOVQ         dropoutMask+64(FP), R11
 	LEAQ         (R10)(R9*4), R10
 	MOVQ         R9, R12
-	MOVQ         maskStride+80(FP), R13
+	MOVQ         maskStride+72(FP), R13
 	IMULQ        R13, R12
 	ADDQ         R12, R11
 	SHLQ         $0x07, R9
@@ -2448,10 +2122,10 @@ rows111:
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y5, Y3, Y3
 	SHLQ         $0x07, R8
-	MOVQ         residualMask+104(FP), R10
+	MOVQ         residualMask+96(FP), R10
 	ANDQ         R8, R10
-	MOVQ         residual+96(FP), R12
-	MOVQ         output+112(FP), R13
+	MOVQ         residual+88(FP), R12
+	MOVQ         output+104(FP), R13
 	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y4
 	VFMADD231PS  (CX), Y0, Y4
@@ -2505,9 +2179,9 @@ rows111:
 	VADDPS       96(R12)(R10*1), Y4, Y4
 	VMOVUPS      Y4, 96(R13)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows111
+	JMP          rows107
 
-end112:
+end108:
 	VZEROUPPER
 	RET
 
@@ -2527,9 +2201,9 @@ TEXT ·normalizeBackward32AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows113:
+rows109:
 	CMPQ         BX, AX
-	JGE          end114
+	JGE          end110
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -2603,7 +2277,7 @@ rows113:
 	VCMPPS       $0x06, Y8, Y5, Y5
 	VANDPS       Y5, Y3, Y3
 	TESTQ        R8, R8
-	JZ           none115
+	JZ           none111
 	VMOVAPS      Y0, Y5
 	VADDPS       (R8), Y5, Y5
 	VMOVUPS      Y5, (R8)
@@ -2617,9 +2291,9 @@ rows113:
 	VADDPS       96(R8), Y5, Y5
 	VMOVUPS      Y5, 96(R8)
 
-none115:
+none111:
 	TESTQ   DI, DI
-	JZ      none116
+	JZ      none112
 	VMOVAPS Y0, Y5
 	VMULPS  (R13), Y5, Y5
 	VADDPS  (DI), Y5, Y5
@@ -2637,7 +2311,7 @@ none115:
 	VADDPS  96(DI), Y5, Y5
 	VMOVUPS Y5, 96(DI)
 
-none116:
+none112:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y6
 	VMULPS       (R13), Y0, Y7
@@ -2684,7 +2358,7 @@ none116:
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(R9)
 	TESTQ        SI, SI
-	JZ           none117
+	JZ           none113
 	VMOVAPS      Y0, Y5
 	VADDPS       (SI), Y5, Y5
 	VMOVUPS      Y5, (SI)
@@ -2698,31 +2372,31 @@ none116:
 	VADDPS       96(SI), Y5, Y5
 	VMOVUPS      Y5, 96(SI)
 
-none117:
+none113:
 	ADDQ $0x01, BX
-	JMP  rows113
+	JMP  rows109
 
-end114:
+end110:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalize64AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalize64AVX2(SB), NOSPLIT, $0-120
+TEXT ·normalize64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
 
-rows118:
+rows114:
 	CMPQ         BX, AX
-	JGE          end119
+	JGE          end115
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
@@ -2802,10 +2476,10 @@ rows118:
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
 	SHLQ         $0x08, R8
-	MOVQ         residualMask+104(FP), R9
+	MOVQ         residualMask+96(FP), R9
 	ANDQ         R8, R9
-	MOVQ         residual+96(FP), R10
-	MOVQ         output+112(FP), R11
+	MOVQ         residual+88(FP), R10
+	MOVQ         output+104(FP), R11
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
 	VMAXPS       Y8, Y12, Y8
@@ -2847,309 +2521,39 @@ rows118:
 	VADDPS       224(R10)(R9*1), Y8, Y8
 	VMOVUPS      Y8, 224(R11)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows118
+	JMP          rows114
 
-end119:
+end115:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normalizeTwo64AVX2(SB), NOSPLIT, $0-120
+TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VXORPS       Y12, Y12, Y12
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X14
 	VBROADCASTSS X14, Y14
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
-	MOVQ         lane+32(FP), R8
-	ADDQ         DI, R8
+	VBROADCASTSS maskScale+80(FP), Y13
 
-rows120:
+rows116:
 	CMPQ         BX, AX
-	JGE          end121
-	MOVQ         rows+8(FP), R9
-	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         linearRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	MOVQ         R10, R11
-	SHLQ         $0x08, R11
-	VMOVUPS      (DI)(R11*1), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y10
-	VMOVUPS      32(DI)(R11*1), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(DI)(R11*1), Y2
-	VADDPS       64(SI), Y2, Y2
-	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(DI)(R11*1), Y3
-	VADDPS       96(SI), Y3, Y3
-	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(DI)(R11*1), Y4
-	VADDPS       128(SI), Y4, Y4
-	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(DI)(R11*1), Y5
-	VADDPS       160(SI), Y5, Y5
-	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(DI)(R11*1), Y6
-	VADDPS       192(SI), Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(DI)(R11*1), Y7
-	VADDPS       224(SI), Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VEXTRACTF128 $0x01, Y10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0x4e, X10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0xb1, X10, X9
-	VADDPS       X9, X10, X10
-	VBROADCASTSS X10, Y10
-	VMULPS       Y14, Y10, Y10
-	VSUBPS       Y10, Y0, Y0
-	VMULPS       Y0, Y0, Y11
-	VSUBPS       Y10, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y11
-	VSUBPS       Y10, Y2, Y2
-	VFMADD231PS  Y2, Y2, Y11
-	VSUBPS       Y10, Y3, Y3
-	VFMADD231PS  Y3, Y3, Y11
-	VSUBPS       Y10, Y4, Y4
-	VFMADD231PS  Y4, Y4, Y11
-	VSUBPS       Y10, Y5, Y5
-	VFMADD231PS  Y5, Y5, Y11
-	VSUBPS       Y10, Y6, Y6
-	VFMADD231PS  Y6, Y6, Y11
-	VSUBPS       Y10, Y7, Y7
-	VFMADD231PS  Y7, Y7, Y11
-	VEXTRACTF128 $0x01, Y11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0x4e, X11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0xb1, X11, X9
-	VADDPS       X9, X11, X11
-	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R11
-	VMOVD        R11, X9
-	VBROADCASTSS X9, Y9
-	VFMADD231PS  Y14, Y11, Y9
-	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R11
-	VMOVD        R11, X10
-	VBROADCASTSS X10, Y10
-	VDIVSS       X9, X10, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y0, Y0
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	MOVQ         R9, R11
-	SHLQ         $0x09, R11
-	MOVQ         residualMask+104(FP), R12
-	ANDQ         R11, R12
-	MOVQ         residual+96(FP), R13
-	MOVQ         output+112(FP), R14
-	VMOVUPS      (DX), Y8
-	VFMADD231PS  (CX), Y0, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       (R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, (R14)(R11*1)
-	VMOVUPS      32(DX), Y8
-	VFMADD231PS  32(CX), Y1, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       32(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 32(R14)(R11*1)
-	VMOVUPS      64(DX), Y8
-	VFMADD231PS  64(CX), Y2, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       64(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 64(R14)(R11*1)
-	VMOVUPS      96(DX), Y8
-	VFMADD231PS  96(CX), Y3, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       96(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 96(R14)(R11*1)
-	VMOVUPS      128(DX), Y8
-	VFMADD231PS  128(CX), Y4, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       128(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 128(R14)(R11*1)
-	VMOVUPS      160(DX), Y8
-	VFMADD231PS  160(CX), Y5, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       160(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 160(R14)(R11*1)
-	VMOVUPS      192(DX), Y8
-	VFMADD231PS  192(CX), Y6, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       192(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 192(R14)(R11*1)
-	VMOVUPS      224(DX), Y8
-	VFMADD231PS  224(CX), Y7, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       224(R13)(R12*1), Y8, Y8
-	VMOVUPS      Y8, 224(R14)(R11*1)
-	SHLQ         $0x08, R10
-	VMOVUPS      (R8)(R10*1), Y0
-	VADDPS       (SI), Y0, Y0
-	VMOVAPS      Y0, Y10
-	VMOVUPS      32(R8)(R10*1), Y1
-	VADDPS       32(SI), Y1, Y1
-	VADDPS       Y1, Y10, Y10
-	VMOVUPS      64(R8)(R10*1), Y2
-	VADDPS       64(SI), Y2, Y2
-	VADDPS       Y2, Y10, Y10
-	VMOVUPS      96(R8)(R10*1), Y3
-	VADDPS       96(SI), Y3, Y3
-	VADDPS       Y3, Y10, Y10
-	VMOVUPS      128(R8)(R10*1), Y4
-	VADDPS       128(SI), Y4, Y4
-	VADDPS       Y4, Y10, Y10
-	VMOVUPS      160(R8)(R10*1), Y5
-	VADDPS       160(SI), Y5, Y5
-	VADDPS       Y5, Y10, Y10
-	VMOVUPS      192(R8)(R10*1), Y6
-	VADDPS       192(SI), Y6, Y6
-	VADDPS       Y6, Y10, Y10
-	VMOVUPS      224(R8)(R10*1), Y7
-	VADDPS       224(SI), Y7, Y7
-	VADDPS       Y7, Y10, Y10
-	VEXTRACTF128 $0x01, Y10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0x4e, X10, X9
-	VADDPS       X9, X10, X10
-	VPERMILPS    $0xb1, X10, X9
-	VADDPS       X9, X10, X10
-	VBROADCASTSS X10, Y10
-	VMULPS       Y14, Y10, Y10
-	VSUBPS       Y10, Y0, Y0
-	VMULPS       Y0, Y0, Y11
-	VSUBPS       Y10, Y1, Y1
-	VFMADD231PS  Y1, Y1, Y11
-	VSUBPS       Y10, Y2, Y2
-	VFMADD231PS  Y2, Y2, Y11
-	VSUBPS       Y10, Y3, Y3
-	VFMADD231PS  Y3, Y3, Y11
-	VSUBPS       Y10, Y4, Y4
-	VFMADD231PS  Y4, Y4, Y11
-	VSUBPS       Y10, Y5, Y5
-	VFMADD231PS  Y5, Y5, Y11
-	VSUBPS       Y10, Y6, Y6
-	VFMADD231PS  Y6, Y6, Y11
-	VSUBPS       Y10, Y7, Y7
-	VFMADD231PS  Y7, Y7, Y11
-	VEXTRACTF128 $0x01, Y11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0x4e, X11, X9
-	VADDPS       X9, X11, X11
-	VPERMILPS    $0xb1, X11, X9
-	VADDPS       X9, X11, X11
-	VBROADCASTSS X11, Y11
-	MOVL         $0x3727c5ac, R10
-	VMOVD        R10, X9
-	VBROADCASTSS X9, Y9
-	VFMADD231PS  Y14, Y11, Y9
-	VSQRTSS      X9, X9, X9
-	MOVL         $0x3f800000, R10
-	VMOVD        R10, X10
-	VBROADCASTSS X10, Y10
-	VDIVSS       X9, X10, X9
-	VBROADCASTSS X9, Y9
-	VMULPS       Y9, Y0, Y0
-	VMULPS       Y9, Y1, Y1
-	VMULPS       Y9, Y2, Y2
-	VMULPS       Y9, Y3, Y3
-	VMULPS       Y9, Y4, Y4
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	SHLQ         $0x09, R9
-	MOVQ         residualMask+104(FP), R10
-	ANDQ         R9, R10
-	MOVQ         residual+96(FP), R11
-	MOVQ         output+112(FP), R12
-	VMOVUPS      (DX), Y8
-	VFMADD231PS  (CX), Y0, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       256(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 256(R12)(R9*1)
-	VMOVUPS      32(DX), Y8
-	VFMADD231PS  32(CX), Y1, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       288(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 288(R12)(R9*1)
-	VMOVUPS      64(DX), Y8
-	VFMADD231PS  64(CX), Y2, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       320(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 320(R12)(R9*1)
-	VMOVUPS      96(DX), Y8
-	VFMADD231PS  96(CX), Y3, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       352(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 352(R12)(R9*1)
-	VMOVUPS      128(DX), Y8
-	VFMADD231PS  128(CX), Y4, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       384(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 384(R12)(R9*1)
-	VMOVUPS      160(DX), Y8
-	VFMADD231PS  160(CX), Y5, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       416(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 416(R12)(R9*1)
-	VMOVUPS      192(DX), Y8
-	VFMADD231PS  192(CX), Y6, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       448(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 448(R12)(R9*1)
-	VMOVUPS      224(DX), Y8
-	VFMADD231PS  224(CX), Y7, Y8
-	VMAXPS       Y8, Y12, Y8
-	VADDPS       480(R11)(R10*1), Y8, Y8
-	VMOVUPS      Y8, 480(R12)(R9*1)
-	ADDQ         $0x01, BX
-	JMP          rows120
-
-end121:
-	VZEROUPPER
-	RET
-
-// func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·normalizeTraining64AVX2(SB), NOSPLIT, $0-120
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VXORPS       Y12, Y12, Y12
-	MOVL         $0x3c800000, SI
-	VMOVD        SI, X14
-	VBROADCASTSS X14, Y14
-	MOVQ         bias+40(FP), SI
-	MOVQ         linear+24(FP), DI
-	VBROADCASTSS maskScale+88(FP), Y13
-
-rows122:
-	CMPQ         BX, AX
-	JGE          end123
+	JGE          end117
 	MOVQ         rows+8(FP), R8
 	MOVLQSX      (R8)(BX*4), R8
 	MOVQ         linearRows+16(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
-	MOVQ         deviation+48(FP), R10
-	MOVQ         dropoutMask+72(FP), R11
+	MOVQ         deviation+40(FP), R10
+	MOVQ         dropoutMask+64(FP), R11
 	LEAQ         (R10)(R9*4), R10
 	MOVQ         R9, R12
-	MOVQ         maskStride+80(FP), R13
+	MOVQ         maskStride+72(FP), R13
 	IMULQ        R13, R12
 	ADDQ         R12, R11
 	SHLQ         $0x08, R9
@@ -3228,10 +2632,10 @@ rows122:
 	VMULPS       Y9, Y6, Y6
 	VMULPS       Y9, Y7, Y7
 	SHLQ         $0x08, R8
-	MOVQ         residualMask+104(FP), R10
+	MOVQ         residualMask+96(FP), R10
 	ANDQ         R8, R10
-	MOVQ         residual+96(FP), R12
-	MOVQ         output+112(FP), R13
+	MOVQ         residual+88(FP), R12
+	MOVQ         output+104(FP), R13
 	VMOVUPS      Y0, (DI)(R9*1)
 	VMOVUPS      (DX), Y8
 	VFMADD231PS  (CX), Y0, Y8
@@ -3337,9 +2741,9 @@ rows122:
 	VADDPS       224(R12)(R10*1), Y8, Y8
 	VMOVUPS      Y8, 224(R13)(R8*1)
 	ADDQ         $0x01, BX
-	JMP          rows122
+	JMP          rows116
 
-end123:
+end117:
 	VZEROUPPER
 	RET
 
@@ -3359,9 +2763,9 @@ TEXT ·normalizeBackward64AVX2(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows124:
+rows118:
 	CMPQ         BX, AX
-	JGE          end125
+	JGE          end119
 	MOVQ         rows+8(FP), R9
 	MOVLQSX      (R9)(BX*4), R9
 	MOVQ         linearRows+16(FP), R10
@@ -3487,7 +2891,7 @@ rows124:
 	VCMPPS       $0x06, Y12, Y9, Y9
 	VANDPS       Y9, Y7, Y7
 	TESTQ        R8, R8
-	JZ           none126
+	JZ           none120
 	VMOVAPS      Y0, Y9
 	VADDPS       (R8), Y9, Y9
 	VMOVUPS      Y9, (R8)
@@ -3513,9 +2917,9 @@ rows124:
 	VADDPS       224(R8), Y9, Y9
 	VMOVUPS      Y9, 224(R8)
 
-none126:
+none120:
 	TESTQ   DI, DI
-	JZ      none127
+	JZ      none121
 	VMOVAPS Y0, Y9
 	VMULPS  (R13), Y9, Y9
 	VADDPS  (DI), Y9, Y9
@@ -3549,7 +2953,7 @@ none126:
 	VADDPS  224(DI), Y9, Y9
 	VMOVUPS Y9, 224(DI)
 
-none127:
+none121:
 	VMULPS       (CX), Y0, Y0
 	VMOVAPS      Y0, Y10
 	VMULPS       (R13), Y0, Y11
@@ -3624,7 +3028,7 @@ none127:
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(R9)
 	TESTQ        SI, SI
-	JZ           none128
+	JZ           none122
 	VMOVAPS      Y0, Y9
 	VADDPS       (SI), Y9, Y9
 	VMOVUPS      Y9, (SI)
@@ -3650,11 +3054,11 @@ none127:
 	VADDPS       224(SI), Y9, Y9
 	VMOVUPS      Y9, 224(SI)
 
-none128:
+none122:
 	ADDQ $0x01, BX
-	JMP  rows124
+	JMP  rows118
 
-end125:
+end119:
 	VZEROUPPER
 	RET
 
@@ -3672,9 +3076,9 @@ TEXT ·backwardProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message129:
+message123:
 	TESTQ   R8, R8
-	JZ      end130
+	JZ      end124
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -3688,9 +3092,9 @@ message129:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message129
+	JMP     message123
 
-end130:
+end124:
 	VZEROUPPER
 	RET
 
@@ -3709,9 +3113,9 @@ TEXT ·backwardTwoProductsAVX2(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message131:
+message125:
 	TESTQ   R8, R8
-	JZ      end132
+	JZ      end126
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -3731,9 +3135,9 @@ message131:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message131
+	JMP     message125
 
-end132:
+end126:
 	VZEROUPPER
 	RET
 
@@ -3749,9 +3153,9 @@ TEXT ·foldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y6
 	XORQ         DI, DI
 
-next133:
+next127:
 	CMPQ    DI, AX
-	JGE     end134
+	JGE     end128
 	VMOVUPS (CX)(DI*4), Y0
 	VMOVUPS (DX)(DI*4), Y1
 	VMOVUPS (BX)(DI*4), Y2
@@ -3761,9 +3165,9 @@ next133:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (SI)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next133
+	JMP     next127
 
-end134:
+end128:
 	VZEROUPPER
 	RET
 
@@ -3782,9 +3186,9 @@ TEXT ·foldTwoAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Y9
 	XORQ         R8, R8
 
-next135:
+next129:
 	CMPQ    R8, AX
-	JGE     end136
+	JGE     end130
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -3799,9 +3203,9 @@ next135:
 	VADDPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)(R8*4)
 	ADDQ    $0x08, R8
-	JMP     next135
+	JMP     next129
 
-end136:
+end130:
 	VZEROUPPER
 	RET
 
@@ -3817,9 +3221,9 @@ TEXT ·unfoldAVX2(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Y1
 	XORQ         DI, DI
 
-next137:
+next131:
 	CMPQ    DI, AX
-	JGE     end138
+	JGE     end132
 	VMOVUPS (SI)(DI*4), Y2
 	VADDPS  (CX)(DI*4), Y2, Y3
 	VMOVUPS Y3, (CX)(DI*4)
@@ -3830,9 +3234,9 @@ next137:
 	VADDPS  (BX)(DI*4), Y3, Y3
 	VMOVUPS Y3, (BX)(DI*4)
 	ADDQ    $0x08, DI
-	JMP     next137
+	JMP     next131
 
-end138:
+end132:
 	VZEROUPPER
 	RET
 
@@ -3862,11 +3266,11 @@ TEXT ·partitionAVX2(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Y4
 
-receiver139:
+receiver133:
 	MOVL         CX, (DX)
 	MOVQ         count+0(FP), R8
 	CMPQ         AX, R8
-	JGE          done140
+	JGE          done134
 	MOVQ         offsets+16(FP), R9
 	MOVQ         receivers+8(FP), R8
 	MOVQ         count+0(FP), R10
@@ -3893,7 +3297,7 @@ receiver139:
 	MOVQ         8(R9)(R8*8), R8
 	SUBQ         R10, R8
 	CMPQ         R8, $0x08
-	JG           several141
+	JG           several135
 	MOVL         $0x000000ff, R9
 	BZHIL        R8, R9, R9
 	VMOVD        R9, X12
@@ -3917,11 +3321,11 @@ receiver139:
 	VPAND        Y12, Y13, Y13
 	VMOVMSKPS    Y13, R8
 	TESTL        R8, R8
-	JZ           known143
+	JZ           known137
 	VPANDN       Y13, Y2, Y13
 	VPOR         Y13, Y11, Y11
 
-reach144:
+reach138:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -3932,9 +3336,9 @@ reach144:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach144
+	JNZ     reach138
 
-known143:
+known137:
 	VMOVMSKPS Y9, R9
 	LEAQ      indices<>+0(SB), R8
 	VPMOVZXBD (R8)(R9*8), Y14
@@ -3971,18 +3375,18 @@ known143:
 	MOVQ      intoRelations+96(FP), R8
 	VMOVUPS   Y8, (R8)(CX*4)
 	ADDQ      R9, CX
-	JMP       end142
+	JMP       end136
 
-several141:
+several135:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop145:
+loop139:
 	CMPQ     R8, $0x08
-	JL       rest146
+	JL       rest140
 	VPCMPEQD Y12, Y12, Y12
 
-classify147:
+classify141:
 	VPMASKMOVD (BX)(R10*4), Y12, Y5
 	MOVQ       relations+32(FP), R12
 	VPMASKMOVD (R12)(R10*4), Y12, Y7
@@ -4000,11 +3404,11 @@ classify147:
 	VPAND      Y12, Y13, Y13
 	VMOVMSKPS  Y13, R12
 	TESTL      R12, R12
-	JZ         known149
+	JZ         known143
 	VPANDN     Y13, Y2, Y13
 	VPOR       Y13, Y11, Y11
 
-reach150:
+reach144:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -4015,9 +3419,9 @@ reach150:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach150
+	JNZ     reach144
 
-known149:
+known143:
 	VMOVMSKPS Y9, R13
 	LEAQ      indices<>+0(SB), R12
 	VPMOVZXBD (R12)(R13*8), Y14
@@ -4054,20 +3458,20 @@ known149:
 	ADDQ      R13, R11
 	ADDQ      $0x08, R10
 	SUBQ      $0x08, R8
-	JMP       loop145
+	JMP       loop139
 
-rest146:
+rest140:
 	TESTQ        R8, R8
-	JLE          end148
+	JLE          end142
 	MOVL         $0x000000ff, R12
 	BZHIL        R8, R12, R12
 	VMOVD        R12, X12
 	VPBROADCASTD X12, Y12
 	VPAND        bits<>+0(SB), Y12, Y12
 	VPCMPEQD     bits<>+0(SB), Y12, Y12
-	JMP          classify147
+	JMP          classify141
 
-end148:
+end142:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -4077,7 +3481,7 @@ end148:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy151:
+copy145:
 	VMOVUPS (R8)(R14*4), Y6
 	VMOVUPS Y6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Y6
@@ -4085,7 +3489,7 @@ copy151:
 	ADDQ    $0x08, R14
 	ADDQ    $0x08, R15
 	CMPQ    R14, R9
-	JL      copy151
+	JL      copy145
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -4095,7 +3499,7 @@ copy151:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy152:
+copy146:
 	VMOVUPS (R8)(R13*4), Y6
 	VMOVUPS Y6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Y6
@@ -4103,14 +3507,14 @@ copy152:
 	ADDQ    $0x08, R13
 	ADDQ    $0x08, R14
 	CMPQ    R13, R11
-	JL      copy152
+	JL      copy146
 
-end142:
+end136:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver139
+	JMP  receiver133
 
-done140:
+done134:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -4385,19 +3789,19 @@ TEXT ·scoreAVX2(SB), NOSPLIT, $0-44
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS bias+40(FP), Y3
 
-row153:
+row147:
 	TESTQ  BX, BX
-	JLE    end155
+	JLE    end149
 	VXORPS Y1, Y1, Y1
 	XORQ   DI, DI
 
-column154:
+column148:
 	VMOVUPS      (CX)(DI*4), Y2
 	VMAXPS       Y2, Y0, Y2
 	VFMADD231PS  (DX)(DI*4), Y2, Y1
 	ADDQ         $0x08, DI
 	CMPQ         DI, SI
-	JL           column154
+	JL           column148
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VPERMILPS    $0x4e, X1, X2
@@ -4410,9 +3814,9 @@ column154:
 	ADDQ         $0x04, AX
 	LEAQ         (CX)(SI*4), CX
 	DECQ         BX
-	JMP          row153
+	JMP          row147
 
-end155:
+end149:
 	VZEROUPPER
 	RET
 
@@ -4423,9 +3827,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors156:
+vectors150:
 	CMPQ    DX, $0x00000020
-	JL      rest157
+	JL      rest151
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -4441,21 +3845,21 @@ vectors156:
 	ADDQ    $0x00000080, AX
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
-	JMP     vectors156
+	JMP     vectors150
 
-rest157:
-vectors158:
+rest151:
+vectors152:
 	CMPQ    DX, $0x00000008
-	JL      rest159
+	JL      rest153
 	VMOVUPS (AX), Y0
 	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors158
+	JMP     vectors152
 
-rest159:
+rest153:
 	VZEROUPPER
 	RET
 
@@ -4467,9 +3871,9 @@ TEXT ·productAVX2(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors160:
+vectors154:
 	CMPQ    BX, $0x00000020
-	JL      rest161
+	JL      rest155
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS 64(CX), Y2
@@ -4486,12 +3890,12 @@ vectors160:
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	SUBQ    $0x00000020, BX
-	JMP     vectors160
+	JMP     vectors154
 
-rest161:
-vectors162:
+rest155:
+vectors156:
 	CMPQ    BX, $0x00000008
-	JL      rest163
+	JL      rest157
 	VMOVUPS (CX), Y0
 	VMULPS  (DX), Y0, Y0
 	VMOVUPS Y0, (AX)
@@ -4499,9 +3903,9 @@ vectors162:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors162
+	JMP     vectors156
 
-rest163:
+rest157:
 	VZEROUPPER
 	RET
 
@@ -4513,18 +3917,18 @@ TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VXORPS Y0, Y0, Y0
 
-vectors164:
+vectors158:
 	CMPQ    DX, $0x00000008
-	JL      rest165
+	JL      rest159
 	VMOVUPS (CX), Y1
 	VMAXPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, DX
-	JMP     vectors164
+	JMP     vectors158
 
-rest165:
+rest159:
 	VZEROUPPER
 	RET
 
@@ -4537,9 +3941,9 @@ TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VXORPS Y0, Y0, Y0
 
-vectors166:
+vectors160:
 	CMPQ    BX, $0x00000008
-	JL      rest167
+	JL      rest161
 	VMOVUPS (CX), Y1
 	VMOVUPS (DX), Y2
 	VCMPPS  $0x0e, Y0, Y1, Y1
@@ -4549,9 +3953,9 @@ vectors166:
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x00000008, BX
-	JMP     vectors166
+	JMP     vectors160
 
-rest167:
+rest161:
 	VZEROUPPER
 	RET
 
@@ -4565,9 +3969,9 @@ TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-vectors168:
+vectors162:
 	CMPQ    CX, $0x00000020
-	JL      rest169
+	JL      rest163
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
@@ -4582,20 +3986,20 @@ vectors168:
 	VORPS   Y3, Y7, Y7
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
-	JMP     vectors168
+	JMP     vectors162
 
-rest169:
-vectors170:
+rest163:
+vectors164:
 	CMPQ    CX, $0x00000008
-	JL      rest171
+	JL      rest165
 	VMOVUPS (AX), Y0
 	VSUBPS  Y0, Y0, Y0
 	VORPS   Y0, Y4, Y4
 	ADDQ    $0x00000020, AX
 	SUBQ    $0x00000008, CX
-	JMP     vectors170
+	JMP     vectors164
 
-rest171:
+rest165:
 	VORPS  Y5, Y4, Y4
 	VORPS  Y6, Y4, Y4
 	VORPS  Y7, Y4, Y4
@@ -4621,9 +4025,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors172:
+vectors166:
 	CMPQ    SI, $0x00000008
-	JL      rest173
+	JL      rest167
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -4649,9 +4053,9 @@ vectors172:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors172
+	JMP     vectors166
 
-rest173:
+rest167:
 	VZEROUPPER
 	RET
 
@@ -4679,7 +4083,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row174:
+row168:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4707,7 +4111,7 @@ row174:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word175:
+word169:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -4763,10 +4167,10 @@ word175:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word175
+	JNZ          word169
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row174
+	JNZ          row168
 	VZEROUPPER
 	RET
 
@@ -4790,12 +4194,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down176:
+down170:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across177:
+across171:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4847,11 +4251,11 @@ across177:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across177
+	JNZ         across171
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down176
+	JNZ         down170
 	VZEROUPPER
 	RET
 
@@ -4862,29 +4266,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity178:
+entity172:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end182
+	JGE      end176
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing179
+	JEQ      nothing173
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing179
+	JEQ      nothing173
 	LEAQ     (SI)(DI*4), DI
 
-fours183:
+fours177:
 	CMPQ    BX, $0x04
-	JLE     last184
+	JLE     last178
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4898,12 +4302,12 @@ fours183:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full181
+	JCS     full175
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours183
+	JMP     fours177
 
-last184:
+last178:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4930,10 +4334,10 @@ last184:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full181:
+full175:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing179
+	JEQ     nothing173
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4944,57 +4348,57 @@ full181:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next180
+	JLT     next174
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next180
+	JEQ     next174
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without185
+	JCC     without179
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without185:
+without179:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without186
+	JCC     without180
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without186:
+without180:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without187
+	JCC     without181
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without187:
+without181:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without188
+	JCC     without182
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without188:
+without182:
 	ADDQ DI, BX
 
-next180:
+next174:
 	INCQ CX
-	JMP  entity178
+	JMP  entity172
 
-nothing179:
+nothing173:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity178
+	JMP     entity172
 
-end182:
+end176:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -5007,10 +4411,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity189:
+entity183:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end191
+	JGE     end185
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -5022,12 +4426,12 @@ entity189:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none190
+	JEQ     none184
 	LEAQ    (R8)(R9*4), R9
 
-fours192:
+fours186:
 	CMPQ    SI, $0x04
-	JLE     last193
+	JLE     last187
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -5098,9 +4502,9 @@ fours192:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours192
+	JMP     fours186
 
-last193:
+last187:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -5183,11 +4587,11 @@ last193:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none190:
+none184:
 	INCQ DX
-	JMP  entity189
+	JMP  entity183
 
-end191:
+end185:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -5203,31 +4607,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity194:
+entity188:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end198
+	JGE      end192
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing195
+	JEQ      nothing189
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing195
+	JEQ      nothing189
 	LEAQ     (DI)(R8*4), R8
 
-fours199:
+fours193:
 	CMPQ    AX, $0x00002000
-	JGE     full201
+	JGE     full195
 	CMPQ    SI, $0x04
-	JLE     last200
+	JLE     last194
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -5264,9 +4668,9 @@ fours199:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours199
+	JMP     fours193
 
-last200:
+last194:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -5325,7 +4729,7 @@ last200:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing195
+	JEQ          nothing189
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -5336,57 +4740,57 @@ last200:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next196
+	JLT          next190
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next196
+	JEQ          next190
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without202
+	JCC          without196
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without202:
+without196:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without203
+	JCC     without197
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without203:
+without197:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without204
+	JCC     without198
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without204:
+without198:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without205
+	JCC     without199
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without205:
+without199:
 	ADDQ R8, SI
 
-next196:
+next190:
 	INCQ DX
-	JMP  entity194
+	JMP  entity188
 
-nothing195:
+nothing189:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity194
+	JMP     entity188
 
-end198:
+end192:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -5402,9 +4806,9 @@ end198:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight206:
+eight200:
 	CMPQ    AX, $0x00
-	JLE     drained209
+	JLE     drained203
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5446,22 +4850,22 @@ eight206:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry207:
+carry201:
 	VPTEST  Y7, Y7
-	JEQ     carried208
+	JEQ     carried202
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry207
+	JMP     carry201
 
-carried208:
+carried202:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight206
+	JMP  eight200
 
-drained209:
+drained203:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5473,7 +4877,7 @@ drained209:
 	VZEROUPPER
 	RET
 
-full201:
+full195:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -5489,9 +4893,9 @@ full201:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight210:
+eight204:
 	CMPQ    AX, $0x00
-	JLE     drained213
+	JLE     drained207
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5533,27 +4937,27 @@ eight210:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry211:
+carry205:
 	VPTEST  Y7, Y7
-	JEQ     carried212
+	JEQ     carried206
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry211
+	JMP     carry205
 
-carried212:
+carried206:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight210
+	JMP  eight204
 
-drained213:
+drained207:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours199
+	JMP     fours193
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -5576,10 +4980,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity214:
+entity208:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end216
+	JGE     end210
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -5591,14 +4995,14 @@ entity214:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none215
+	JEQ     none209
 	LEAQ    (R9)(R10*4), R10
 
-fours217:
+fours211:
 	CMPQ    AX, $0x00002000
-	JGE     full219
+	JGE     full213
 	CMPQ    DI, $0x04
-	JLE     last218
+	JLE     last212
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -5687,9 +5091,9 @@ fours217:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours217
+	JMP     fours211
 
-last218:
+last212:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -5799,11 +5203,11 @@ last218:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none215:
+none209:
 	INCQ BX
-	JMP  entity214
+	JMP  entity208
 
-end216:
+end210:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -5819,9 +5223,9 @@ end216:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight220:
+eight214:
 	CMPQ    AX, $0x00
-	JLE     drained223
+	JLE     drained217
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5863,22 +5267,22 @@ eight220:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry221:
+carry215:
 	VPTEST  Y7, Y7
-	JEQ     carried222
+	JEQ     carried216
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry221
+	JMP     carry215
 
-carried222:
+carried216:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight220
+	JMP  eight214
 
-drained223:
+drained217:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5890,7 +5294,7 @@ drained223:
 	VZEROUPPER
 	RET
 
-full219:
+full213:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5906,9 +5310,9 @@ full219:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight224:
+eight218:
 	CMPQ    AX, $0x00
-	JLE     drained227
+	JLE     drained221
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5950,27 +5354,27 @@ eight224:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry225:
+carry219:
 	VPTEST  Y7, Y7
-	JEQ     carried226
+	JEQ     carried220
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry225
+	JMP     carry219
 
-carried226:
+carried220:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight224
+	JMP  eight218
 
-drained227:
+drained221:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours217
+	JMP     fours211
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5979,58 +5383,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity228:
+entity222:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end230
+	JGE     end224
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip229
+	JLT     skip223
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip229
+	JEQ     skip223
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without231
+	JCC     without225
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without231:
+without225:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without232
+	JCC     without226
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without232:
+without226:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without233
+	JCC     without227
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without233:
+without227:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without234
+	JCC     without228
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without234:
+without228:
 	ADDQ DI, BX
 
-skip229:
+skip223:
 	INCQ DX
-	JMP  entity228
+	JMP  entity222
 
-end230:
+end224:
 	VZEROUPPER
 	RET
 
@@ -6049,7 +5453,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again235:
+again229:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -6140,7 +5544,7 @@ again235:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again235
+	JNE          again229
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -6153,7 +5557,7 @@ again235:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again236:
+again230:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -6244,7 +5648,7 @@ again236:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again236
+	JNE     again230
 	VZEROUPPER
 	RET
 
@@ -6276,12 +5680,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square237:
+square231:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane238:
+plane232:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -6309,7 +5713,7 @@ plane238:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent239
+	JGE      absent233
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -6328,10 +5732,10 @@ plane238:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent239:
+absent233:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without240
+	JCC  without234
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -6341,10 +5745,10 @@ absent239:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without240:
+without234:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without241
+	JCC  without235
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -6354,7 +5758,7 @@ without240:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without241:
+without235:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6440,7 +5844,7 @@ without241:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane238
+	JL      plane232
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -6462,7 +5866,7 @@ without241:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane242:
+plane236:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -6490,7 +5894,7 @@ plane242:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent243
+	JGE      absent237
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -6509,10 +5913,10 @@ plane242:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent243:
+absent237:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without244
+	JCC  without238
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -6522,10 +5926,10 @@ absent243:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without244:
+without238:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without245
+	JCC  without239
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -6535,7 +5939,7 @@ without244:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without245:
+without239:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6621,7 +6025,7 @@ without245:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane242
+	JL      plane236
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -6641,7 +6045,7 @@ without245:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again246:
+again240:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -6732,13 +6136,13 @@ again246:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again246
+	JNE     again240
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square237
+	JNE     square231
 	VZEROUPPER
 	RET
 
@@ -6760,7 +6164,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again247:
+again241:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -6800,6 +6204,6 @@ again247:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again247
+	JNE         again241
 	VZEROUPPER
 	RET

@@ -17,7 +17,7 @@ func multiplyMaskedAVX2(c *float32, a *float32, b *float32, rows int, terms int,
 // aggregate16AVX2 is portable.Aggregate for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+func aggregate16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 
 // aggregateBackward16AVX2 is portable.AggregateBackward for DistMult and PNA, over 16 columns.
 //
@@ -27,37 +27,32 @@ func aggregateBackward16AVX2(count int, rows *int32, featureRows *int32, begins 
 // sum8AVX2 is portable.Aggregate for DistMult and Sum, over 8 columns.
 //
 //go:noescape
-func sum8AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum8AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // sum16AVX2 is portable.Aggregate for DistMult and Sum, over 16 columns.
 //
 //go:noescape
-func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum16AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // sum32AVX2 is portable.Aggregate for DistMult and Sum, over 32 columns.
 //
 //go:noescape
-func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum32AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // sum64AVX2 is portable.Aggregate for DistMult and Sum, over 64 columns.
 //
 //go:noescape
-func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum64AVX2(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // normalize16AVX2 is portable.Normalize for rows of 16.
 //
 //go:noescape
-func normalize16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-
-// normalizeTwo16AVX2 is portable.Normalize for rows of 16.
-//
-//go:noescape
-func normalizeTwo16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalize16AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining16AVX2 is portable.Normalize for rows of 16.
 //
 //go:noescape
-func normalizeTraining16AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalizeTraining16AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward16AVX2 is portable.NormalizeBackward for rows of 16.
 //
@@ -67,17 +62,12 @@ func normalizeBackward16AVX2(count int, rows *int32, linearRows *int32, linear *
 // normalize32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-
-// normalizeTwo32AVX2 is portable.Normalize for rows of 32.
-//
-//go:noescape
-func normalizeTwo32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalize32AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining32AVX2 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalizeTraining32AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalizeTraining32AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward32AVX2 is portable.NormalizeBackward for rows of 32.
 //
@@ -87,17 +77,12 @@ func normalizeBackward32AVX2(count int, rows *int32, linearRows *int32, linear *
 // normalize64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-
-// normalizeTwo64AVX2 is portable.Normalize for rows of 64.
-//
-//go:noescape
-func normalizeTwo64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalize64AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining64AVX2 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalizeTraining64AVX2(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward64AVX2 is portable.NormalizeBackward for rows of 64.
 //

@@ -2166,9 +2166,9 @@ end65:
 	VZEROUPPER
 	RET
 
-// func aggregate16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-168
+TEXT ·aggregate16AVX512(SB), NOSPLIT, $0-152
 	MOVQ stride+144(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -2244,39 +2244,37 @@ none128:
 	VCMPPS       $0x03, Z1, Z1, K1
 	VMOVAPS      Z1, K1, Z2
 	VMOVAPS      Z1, K1, Z3
-	MOVQ         featureStride+152(FP), DI
-	MOVQ         previous+80(FP), R8
-	MOVQ         features+136(FP), R9
-	MOVQ         featureRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	IMULQ        DI, R10
-	IMUL3Q       $0x05, R10, R10
-	ADDQ         R10, R9
-	MOVQ         half+160(FP), R10
-	MOVQ         previousStride+88(FP), R10
-	MOVQ         SI, R11
-	IMULQ        R10, R11
-	ADDQ         R11, R8
-	VMOVUPS      (R8), Z5
-	VMOVUPS      Z5, (R9)
-	MOVQ         meanFactor+128(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z4
-	ADDQ         DI, R9
+	MOVQ         previous+80(FP), DI
+	MOVQ         features+136(FP), R8
+	MOVQ         featureRows+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	IMULQ        AX, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         previousStride+88(FP), R9
+	MOVQ         SI, R10
+	IMULQ        R9, R10
+	ADDQ         R10, DI
+	VMOVUPS      (DI), Z5
+	VMOVUPS      Z5, (R8)
+	MOVQ         meanFactor+128(FP), DI
+	VBROADCASTSS (DI)(SI*4), Z4
+	ADDQ         AX, R8
 	VMULPS       Z4, Z0, Z0
-	VMOVUPS      Z0, (R9)
+	VMOVUPS      Z0, (R8)
 	VMULPS       Z4, Z1, Z1
-	ADDQ         DI, R9
-	VMOVUPS      Z2, (R9)
-	ADDQ         DI, R9
-	VMOVUPS      Z3, (R9)
-	ADDQ         DI, R9
+	ADDQ         AX, R8
+	VMOVUPS      Z2, (R8)
+	ADDQ         AX, R8
+	VMOVUPS      Z3, (R8)
+	ADDQ         AX, R8
 	MOVL         $0x358637bd, SI
 	VMOVD        SI, X5
 	VBROADCASTSS X5, Z5
 	VFNMADD231PS Z0, Z0, Z1
 	VMAXPS       Z1, Z5, Z1
 	VSQRTPS      Z1, Z1
-	VMOVUPS      Z1, (R9)
+	VMOVUPS      Z1, (R8)
 	INCQ         BX
 	JMP          receiver125
 
@@ -2445,9 +2443,9 @@ end131:
 	VZEROUPPER
 	RET
 
-// func aggregate32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-168
+TEXT ·aggregate32AVX512(SB), NOSPLIT, $0-152
 	MOVQ stride+144(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -2543,50 +2541,48 @@ none139:
 	VCMPPS       $0x03, Z3, Z3, K1
 	VMOVAPS      Z3, K1, Z5
 	VMOVAPS      Z3, K1, Z7
-	MOVQ         featureStride+152(FP), DI
-	MOVQ         previous+80(FP), R8
-	MOVQ         features+136(FP), R9
-	MOVQ         featureRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	IMULQ        DI, R10
-	IMUL3Q       $0x05, R10, R10
-	ADDQ         R10, R9
-	MOVQ         half+160(FP), R10
-	MOVQ         previousStride+88(FP), R11
-	MOVQ         SI, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R8
-	VMOVUPS      (R8), Z9
-	VMOVUPS      Z9, (R9)
-	VMOVUPS      64(R8), Z9
-	VMOVUPS      Z9, (R9)(R10*1)
-	MOVQ         meanFactor+128(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z8
-	ADDQ         DI, R9
+	MOVQ         previous+80(FP), DI
+	MOVQ         features+136(FP), R8
+	MOVQ         featureRows+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	IMULQ        AX, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         previousStride+88(FP), R9
+	MOVQ         SI, R10
+	IMULQ        R9, R10
+	ADDQ         R10, DI
+	VMOVUPS      (DI), Z9
+	VMOVUPS      Z9, (R8)
+	VMOVUPS      64(DI), Z9
+	VMOVUPS      Z9, 64(R8)
+	MOVQ         meanFactor+128(FP), DI
+	VBROADCASTSS (DI)(SI*4), Z8
+	ADDQ         AX, R8
 	VMULPS       Z8, Z0, Z0
-	VMOVUPS      Z0, (R9)
+	VMOVUPS      Z0, (R8)
 	VMULPS       Z8, Z2, Z2
 	VMULPS       Z8, Z1, Z1
-	VMOVUPS      Z1, (R9)(R10*1)
+	VMOVUPS      Z1, 64(R8)
 	VMULPS       Z8, Z3, Z3
-	ADDQ         DI, R9
-	VMOVUPS      Z4, (R9)
-	VMOVUPS      Z5, (R9)(R10*1)
-	ADDQ         DI, R9
-	VMOVUPS      Z6, (R9)
-	VMOVUPS      Z7, (R9)(R10*1)
-	ADDQ         DI, R9
+	ADDQ         AX, R8
+	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z5, 64(R8)
+	ADDQ         AX, R8
+	VMOVUPS      Z6, (R8)
+	VMOVUPS      Z7, 64(R8)
+	ADDQ         AX, R8
 	MOVL         $0x358637bd, SI
 	VMOVD        SI, X9
 	VBROADCASTSS X9, Z9
 	VFNMADD231PS Z0, Z0, Z2
 	VMAXPS       Z2, Z9, Z2
 	VSQRTPS      Z2, Z2
-	VMOVUPS      Z2, (R9)
+	VMOVUPS      Z2, (R8)
 	VFNMADD231PS Z1, Z1, Z3
 	VMAXPS       Z3, Z9, Z3
 	VSQRTPS      Z3, Z3
-	VMOVUPS      Z3, (R9)(R10*1)
+	VMOVUPS      Z3, 64(R8)
 	INCQ         BX
 	JMP          receiver136
 
@@ -2815,9 +2811,9 @@ end142:
 	VZEROUPPER
 	RET
 
-// func aggregate64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+// func aggregate64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-168
+TEXT ·aggregate64AVX512(SB), NOSPLIT, $0-152
 	MOVQ stride+144(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -2954,72 +2950,70 @@ none150:
 	VCMPPS       $0x03, Z7, Z7, K1
 	VMOVAPS      Z7, K1, Z11
 	VMOVAPS      Z7, K1, Z15
-	MOVQ         featureStride+152(FP), DI
-	MOVQ         previous+80(FP), R8
-	MOVQ         features+136(FP), R9
-	MOVQ         featureRows+16(FP), R10
-	MOVLQSX      (R10)(BX*4), R10
-	IMULQ        DI, R10
-	IMUL3Q       $0x05, R10, R10
-	ADDQ         R10, R9
-	MOVQ         half+160(FP), R10
-	MOVQ         previousStride+88(FP), R11
-	MOVQ         SI, R12
-	IMULQ        R11, R12
-	ADDQ         R12, R8
-	VMOVUPS      (R8), Z17
-	VMOVUPS      Z17, (R9)
-	VMOVUPS      64(R8), Z17
-	VMOVUPS      Z17, 64(R9)
-	VMOVUPS      128(R8), Z17
-	VMOVUPS      Z17, (R9)(R10*1)
-	VMOVUPS      192(R8), Z17
-	VMOVUPS      Z17, 64(R9)(R10*1)
-	MOVQ         meanFactor+128(FP), R8
-	VBROADCASTSS (R8)(SI*4), Z16
-	ADDQ         DI, R9
+	MOVQ         previous+80(FP), DI
+	MOVQ         features+136(FP), R8
+	MOVQ         featureRows+16(FP), R9
+	MOVLQSX      (R9)(BX*4), R9
+	IMULQ        AX, R9
+	IMUL3Q       $0x05, R9, R9
+	ADDQ         R9, R8
+	MOVQ         previousStride+88(FP), R9
+	MOVQ         SI, R10
+	IMULQ        R9, R10
+	ADDQ         R10, DI
+	VMOVUPS      (DI), Z17
+	VMOVUPS      Z17, (R8)
+	VMOVUPS      64(DI), Z17
+	VMOVUPS      Z17, 64(R8)
+	VMOVUPS      128(DI), Z17
+	VMOVUPS      Z17, 128(R8)
+	VMOVUPS      192(DI), Z17
+	VMOVUPS      Z17, 192(R8)
+	MOVQ         meanFactor+128(FP), DI
+	VBROADCASTSS (DI)(SI*4), Z16
+	ADDQ         AX, R8
 	VMULPS       Z16, Z0, Z0
-	VMOVUPS      Z0, (R9)
+	VMOVUPS      Z0, (R8)
 	VMULPS       Z16, Z4, Z4
 	VMULPS       Z16, Z1, Z1
-	VMOVUPS      Z1, 64(R9)
+	VMOVUPS      Z1, 64(R8)
 	VMULPS       Z16, Z5, Z5
 	VMULPS       Z16, Z2, Z2
-	VMOVUPS      Z2, (R9)(R10*1)
+	VMOVUPS      Z2, 128(R8)
 	VMULPS       Z16, Z6, Z6
 	VMULPS       Z16, Z3, Z3
-	VMOVUPS      Z3, 64(R9)(R10*1)
+	VMOVUPS      Z3, 192(R8)
 	VMULPS       Z16, Z7, Z7
-	ADDQ         DI, R9
-	VMOVUPS      Z8, (R9)
-	VMOVUPS      Z9, 64(R9)
-	VMOVUPS      Z10, (R9)(R10*1)
-	VMOVUPS      Z11, 64(R9)(R10*1)
-	ADDQ         DI, R9
-	VMOVUPS      Z12, (R9)
-	VMOVUPS      Z13, 64(R9)
-	VMOVUPS      Z14, (R9)(R10*1)
-	VMOVUPS      Z15, 64(R9)(R10*1)
-	ADDQ         DI, R9
+	ADDQ         AX, R8
+	VMOVUPS      Z8, (R8)
+	VMOVUPS      Z9, 64(R8)
+	VMOVUPS      Z10, 128(R8)
+	VMOVUPS      Z11, 192(R8)
+	ADDQ         AX, R8
+	VMOVUPS      Z12, (R8)
+	VMOVUPS      Z13, 64(R8)
+	VMOVUPS      Z14, 128(R8)
+	VMOVUPS      Z15, 192(R8)
+	ADDQ         AX, R8
 	MOVL         $0x358637bd, SI
 	VMOVD        SI, X17
 	VBROADCASTSS X17, Z17
 	VFNMADD231PS Z0, Z0, Z4
 	VMAXPS       Z4, Z17, Z4
 	VSQRTPS      Z4, Z4
-	VMOVUPS      Z4, (R9)
+	VMOVUPS      Z4, (R8)
 	VFNMADD231PS Z1, Z1, Z5
 	VMAXPS       Z5, Z17, Z5
 	VSQRTPS      Z5, Z5
-	VMOVUPS      Z5, 64(R9)
+	VMOVUPS      Z5, 64(R8)
 	VFNMADD231PS Z2, Z2, Z6
 	VMAXPS       Z6, Z17, Z6
 	VSQRTPS      Z6, Z6
-	VMOVUPS      Z6, (R9)(R10*1)
+	VMOVUPS      Z6, 128(R8)
 	VFNMADD231PS Z3, Z3, Z7
 	VMAXPS       Z7, Z17, Z7
 	VSQRTPS      Z7, Z7
-	VMOVUPS      Z7, 64(R9)(R10*1)
+	VMOVUPS      Z7, 192(R8)
 	INCQ         BX
 	JMP          receiver147
 
@@ -3370,9 +3364,9 @@ end153:
 	VZEROUPPER
 	RET
 
-// func sum16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·sum16AVX512(SB), NOSPLIT, $0-144
+TEXT ·sum16AVX512(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -3434,21 +3428,20 @@ loop162:
 	JL         loop162
 
 none161:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Z1
-	VMOVUPS Z1, (R9)
-	ADDQ    DI, R9
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, (DI)
+	ADDQ    AX, DI
+	VMOVUPS Z0, (DI)
 	INCQ    BX
 	JMP     receiver158
 
@@ -3456,9 +3449,9 @@ end159:
 	VZEROUPPER
 	RET
 
-// func sum32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·sum32AVX512(SB), NOSPLIT, $0-144
+TEXT ·sum32AVX512(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -3527,24 +3520,23 @@ loop167:
 	JL         loop167
 
 none166:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Z2
-	VMOVUPS Z2, (R9)
+	VMOVUPS Z2, (DI)
 	VMOVUPS 64(R8), Z2
-	VMOVUPS Z2, 64(R9)
-	ADDQ    DI, R9
-	VMOVUPS Z0, (R9)
-	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z2, 64(DI)
+	ADDQ    AX, DI
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
 	INCQ    BX
 	JMP     receiver163
 
@@ -3552,9 +3544,9 @@ end164:
 	VZEROUPPER
 	RET
 
-// func sum64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+// func sum64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·sum64AVX512(SB), NOSPLIT, $0-144
+TEXT ·sum64AVX512(SB), NOSPLIT, $0-136
 	MOVQ stride+128(FP), AX
 	MOVQ states+64(FP), CX
 	MOVQ embeddings+72(FP), DX
@@ -3638,30 +3630,29 @@ loop172:
 	JL         loop172
 
 none171:
-	MOVQ    featureStride+136(FP), DI
+	MOVQ    features+120(FP), DI
+	MOVQ    featureRows+16(FP), R8
+	MOVLQSX (R8)(BX*4), R8
+	IMULQ   AX, R8
+	IMUL3Q  $0x02, R8, R8
+	ADDQ    R8, DI
 	MOVQ    previous+80(FP), R8
-	MOVQ    features+120(FP), R9
-	MOVQ    featureRows+16(FP), R10
-	MOVLQSX (R10)(BX*4), R10
-	IMULQ   DI, R10
-	IMUL3Q  $0x02, R10, R10
-	ADDQ    R10, R9
-	MOVQ    previousStride+88(FP), R10
-	IMULQ   R10, SI
+	MOVQ    previousStride+88(FP), R9
+	IMULQ   R9, SI
 	ADDQ    SI, R8
 	VMOVUPS (R8), Z4
-	VMOVUPS Z4, (R9)
+	VMOVUPS Z4, (DI)
 	VMOVUPS 64(R8), Z4
-	VMOVUPS Z4, 64(R9)
+	VMOVUPS Z4, 64(DI)
 	VMOVUPS 128(R8), Z4
-	VMOVUPS Z4, 128(R9)
+	VMOVUPS Z4, 128(DI)
 	VMOVUPS 192(R8), Z4
-	VMOVUPS Z4, 192(R9)
-	ADDQ    DI, R9
-	VMOVUPS Z0, (R9)
-	VMOVUPS Z1, 64(R9)
-	VMOVUPS Z2, 128(R9)
-	VMOVUPS Z3, 192(R9)
+	VMOVUPS Z4, 192(DI)
+	ADDQ    AX, DI
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
 	INCQ    BX
 	JMP     receiver168
 
@@ -3669,18 +3660,18 @@ end169:
 	VZEROUPPER
 	RET
 
-// func normalize32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalize32AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·normalize32AVX512(SB), NOSPLIT, $64-120
+TEXT ·normalize32AVX512(SB), NOSPLIT, $64-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X22
 	VBROADCASTSS X22, Z22
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
 	MOVL         $0x3727c5ac, R8
 	VMOVD        R8, X24
@@ -3900,10 +3891,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z0, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -3926,10 +3917,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z2, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -3952,10 +3943,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z4, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -3978,10 +3969,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z6, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -4004,10 +3995,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z8, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -4030,10 +4021,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z10, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -4056,10 +4047,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z12, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -4082,10 +4073,10 @@ rows173:
 	SHLQ        $0x07, DX
 	MOVQ        SI, DX
 	SHLQ        $0x07, DX
-	MOVQ        residualMask+104(FP), SI
+	MOVQ        residualMask+96(FP), SI
 	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R8
-	MOVQ        output+112(FP), R9
+	MOVQ        residual+88(FP), R8
+	MOVQ        output+104(FP), R9
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z14, Z16
 	VMAXPS      Z16, Z20, Z16
@@ -4103,408 +4094,20 @@ end174:
 	VZEROUPPER
 	RET
 
-// func normalizeTwo32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalizeTraining32AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·normalizeTwo32AVX512(SB), NOSPLIT, $64-120
+TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3d000000, SI
 	VMOVD        SI, X22
 	VBROADCASTSS X22, Z22
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
-	MOVQ         lane+32(FP), R8
-	ADDQ         DI, R8
-	MOVL         $0x3727c5ac, R9
-	VMOVD        R9, X24
-	VBROADCASTSS X24, Z24
-	MOVL         $0x3f800000, R9
-	VMOVD        R9, X25
-	VBROADCASTSS X25, Z25
-	VMOVUPS      (SI), Z26
-	VMOVUPS      64(SI), Z27
-	VMOVUPS      (CX), Z28
-	VMOVUPS      64(CX), Z29
-	VMOVUPS      (DX), Z30
-	VMOVUPS      64(DX), Z31
-	MOVQ         AX, CX
-	DECQ         CX
-
-rows175:
-	CMPQ        BX, AX
-	JGE         end176
-	LEAQ        (BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), SI
-	MOVLQSX     (SI)(DX*4), DX
-	MOVQ        DX, SI
-	SHLQ        $0x07, SI
-	VMOVUPS     (DI)(SI*1), Z0
-	VADDPS      Z26, Z0, Z0
-	VMOVUPS     64(DI)(SI*1), Z1
-	VADDPS      Z27, Z1, Z1
-	SHLQ        $0x07, DX
-	VMOVUPS     (R8)(DX*1), Z2
-	VADDPS      Z26, Z2, Z2
-	VMOVUPS     64(R8)(DX*1), Z3
-	VADDPS      Z27, Z3, Z3
-	LEAQ        1(BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), SI
-	MOVLQSX     (SI)(DX*4), DX
-	MOVQ        DX, SI
-	SHLQ        $0x07, SI
-	VMOVUPS     (DI)(SI*1), Z4
-	VADDPS      Z26, Z4, Z4
-	VMOVUPS     64(DI)(SI*1), Z5
-	VADDPS      Z27, Z5, Z5
-	SHLQ        $0x07, DX
-	VMOVUPS     (R8)(DX*1), Z6
-	VADDPS      Z26, Z6, Z6
-	VMOVUPS     64(R8)(DX*1), Z7
-	VADDPS      Z27, Z7, Z7
-	LEAQ        2(BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), SI
-	MOVLQSX     (SI)(DX*4), DX
-	MOVQ        DX, SI
-	SHLQ        $0x07, SI
-	VMOVUPS     (DI)(SI*1), Z8
-	VADDPS      Z26, Z8, Z8
-	VMOVUPS     64(DI)(SI*1), Z9
-	VADDPS      Z27, Z9, Z9
-	SHLQ        $0x07, DX
-	VMOVUPS     (R8)(DX*1), Z10
-	VADDPS      Z26, Z10, Z10
-	VMOVUPS     64(R8)(DX*1), Z11
-	VADDPS      Z27, Z11, Z11
-	LEAQ        3(BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), SI
-	MOVLQSX     (SI)(DX*4), DX
-	MOVQ        DX, SI
-	SHLQ        $0x07, SI
-	VMOVUPS     (DI)(SI*1), Z12
-	VADDPS      Z26, Z12, Z12
-	VMOVUPS     64(DI)(SI*1), Z13
-	VADDPS      Z27, Z13, Z13
-	SHLQ        $0x07, DX
-	VMOVUPS     (R8)(DX*1), Z14
-	VADDPS      Z26, Z14, Z14
-	VMOVUPS     64(R8)(DX*1), Z15
-	VADDPS      Z27, Z15, Z15
-	VADDPS      Z1, Z0, Z16
-	VADDPS      Z3, Z2, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VADDPS      Z5, Z4, Z17
-	VADDPS      Z7, Z6, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VADDPS      Z9, Z8, Z17
-	VADDPS      Z11, Z10, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VADDPS      Z13, Z12, Z19
-	VADDPS      Z15, Z14, Z23
-	VSHUFF64X2  $0xee, Z23, Z19, Z18
-	VSHUFF64X2  $0x44, Z23, Z19, Z19
-	VADDPS      Z18, Z19, Z19
-	VSHUFF64X2  $0xdd, Z19, Z17, Z18
-	VSHUFF64X2  $0x88, Z19, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFPS     $0xee, Z17, Z16, Z18
-	VSHUFPS     $0x44, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z22, Z16, Z16
-	VMOVUPS     Z16, (SP)
-	VSUBPS.BCST (SP), Z0, Z0
-	VSUBPS.BCST (SP), Z1, Z1
-	VSUBPS.BCST 16(SP), Z2, Z2
-	VSUBPS.BCST 16(SP), Z3, Z3
-	VSUBPS.BCST 32(SP), Z4, Z4
-	VSUBPS.BCST 32(SP), Z5, Z5
-	VSUBPS.BCST 48(SP), Z6, Z6
-	VSUBPS.BCST 48(SP), Z7, Z7
-	VSUBPS.BCST 8(SP), Z8, Z8
-	VSUBPS.BCST 8(SP), Z9, Z9
-	VSUBPS.BCST 24(SP), Z10, Z10
-	VSUBPS.BCST 24(SP), Z11, Z11
-	VSUBPS.BCST 40(SP), Z12, Z12
-	VSUBPS.BCST 40(SP), Z13, Z13
-	VSUBPS.BCST 56(SP), Z14, Z14
-	VSUBPS.BCST 56(SP), Z15, Z15
-	VMULPS      Z0, Z0, Z16
-	VFMADD231PS Z1, Z1, Z16
-	VMULPS      Z2, Z2, Z23
-	VFMADD231PS Z3, Z3, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z4, Z4, Z17
-	VFMADD231PS Z5, Z5, Z17
-	VMULPS      Z6, Z6, Z23
-	VFMADD231PS Z7, Z7, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z8, Z8, Z17
-	VFMADD231PS Z9, Z9, Z17
-	VMULPS      Z10, Z10, Z23
-	VFMADD231PS Z11, Z11, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VMULPS      Z12, Z12, Z19
-	VFMADD231PS Z13, Z13, Z19
-	VMULPS      Z14, Z14, Z23
-	VFMADD231PS Z15, Z15, Z23
-	VSHUFF64X2  $0xee, Z23, Z19, Z18
-	VSHUFF64X2  $0x44, Z23, Z19, Z19
-	VADDPS      Z18, Z19, Z19
-	VSHUFF64X2  $0xdd, Z19, Z17, Z18
-	VSHUFF64X2  $0x88, Z19, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFPS     $0xee, Z17, Z16, Z18
-	VSHUFPS     $0x44, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VFMADD213PS Z24, Z22, Z16
-	VSQRTPS     Z16, Z16
-	VDIVPS      Z16, Z25, Z16
-	VMOVUPS     Z16, (SP)
-	LEAQ        (BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), R9
-	MOVLQSX     (R9)(DX*4), DX
-	VMULPS.BCST (SP), Z0, Z0
-	VMULPS.BCST (SP), Z1, Z1
-	MOVQ        DX, R9
-	SHLQ        $0x07, R9
-	MOVQ        SI, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z0, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z1, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMULPS.BCST 16(SP), Z2, Z2
-	VMULPS.BCST 16(SP), Z3, Z3
-	SHLQ        $0x07, DX
-	MOVQ        SI, DX
-	SHLQ        $0x08, DX
-	MOVQ        residualMask+104(FP), SI
-	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R9
-	MOVQ        output+112(FP), R10
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z2, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 128(R10)(DX*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z3, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 192(R10)(DX*1)
-	LEAQ        1(BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), R9
-	MOVLQSX     (R9)(DX*4), DX
-	VMULPS.BCST 32(SP), Z4, Z4
-	VMULPS.BCST 32(SP), Z5, Z5
-	MOVQ        DX, R9
-	SHLQ        $0x07, R9
-	MOVQ        SI, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z4, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z5, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMULPS.BCST 48(SP), Z6, Z6
-	VMULPS.BCST 48(SP), Z7, Z7
-	SHLQ        $0x07, DX
-	MOVQ        SI, DX
-	SHLQ        $0x08, DX
-	MOVQ        residualMask+104(FP), SI
-	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R9
-	MOVQ        output+112(FP), R10
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z6, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 128(R10)(DX*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z7, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 192(R10)(DX*1)
-	LEAQ        2(BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), R9
-	MOVLQSX     (R9)(DX*4), DX
-	VMULPS.BCST 8(SP), Z8, Z8
-	VMULPS.BCST 8(SP), Z9, Z9
-	MOVQ        DX, R9
-	SHLQ        $0x07, R9
-	MOVQ        SI, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z8, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z9, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMULPS.BCST 24(SP), Z10, Z10
-	VMULPS.BCST 24(SP), Z11, Z11
-	SHLQ        $0x07, DX
-	MOVQ        SI, DX
-	SHLQ        $0x08, DX
-	MOVQ        residualMask+104(FP), SI
-	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R9
-	MOVQ        output+112(FP), R10
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z10, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 128(R10)(DX*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z11, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 192(R10)(DX*1)
-	LEAQ        3(BX), DX
-	CMPQ        DX, CX
-	CMOVQGT     CX, DX
-	MOVQ        rows+8(FP), SI
-	MOVLQSX     (SI)(DX*4), SI
-	MOVQ        linearRows+16(FP), R9
-	MOVLQSX     (R9)(DX*4), DX
-	VMULPS.BCST 40(SP), Z12, Z12
-	VMULPS.BCST 40(SP), Z13, Z13
-	MOVQ        DX, R9
-	SHLQ        $0x07, R9
-	MOVQ        SI, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z12, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z13, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMULPS.BCST 56(SP), Z14, Z14
-	VMULPS.BCST 56(SP), Z15, Z15
-	SHLQ        $0x07, DX
-	MOVQ        SI, DX
-	SHLQ        $0x08, DX
-	MOVQ        residualMask+104(FP), SI
-	ANDQ        DX, SI
-	MOVQ        residual+96(FP), R9
-	MOVQ        output+112(FP), R10
-	VMOVUPS     Z30, Z16
-	VFMADD231PS Z28, Z14, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 128(R10)(DX*1)
-	VMOVUPS     Z31, Z16
-	VFMADD231PS Z29, Z15, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R9)(SI*1), Z16, Z16
-	VMOVUPS     Z16, 192(R10)(DX*1)
-	ADDQ        $0x04, BX
-	JMP         rows175
-
-end176:
-	VZEROUPPER
-	RET
-
-// func normalizeTraining32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VPXORD       Z20, Z20, Z20
-	MOVL         $0x3d000000, SI
-	VMOVD        SI, X22
-	VBROADCASTSS X22, Z22
-	MOVQ         bias+40(FP), SI
-	MOVQ         linear+24(FP), DI
-	VBROADCASTSS maskScale+88(FP), Z21
+	VBROADCASTSS maskScale+80(FP), Z21
 	MOVL         $0x3727c5ac, R8
 	VMOVD        R8, X24
 	VBROADCASTSS X24, Z24
@@ -4520,9 +4123,9 @@ TEXT ·normalizeTraining32AVX512(SB), NOSPLIT, $64-120
 	MOVQ         AX, CX
 	DECQ         CX
 
-rows177:
+rows175:
 	CMPQ        BX, AX
-	JGE         end178
+	JGE         end176
 	LEAQ        (BX), DX
 	CMPQ        DX, CX
 	CMOVQGT     CX, DX
@@ -4720,21 +4323,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST (SP), Z0, Z0
 	VMULPS.BCST (SP), Z1, Z1
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        (SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z0, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z0, Z16
@@ -4762,21 +4365,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 16(SP), Z2, Z2
 	VMULPS.BCST 16(SP), Z3, Z3
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        16(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z2, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z2, Z16
@@ -4804,21 +4407,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 32(SP), Z4, Z4
 	VMULPS.BCST 32(SP), Z5, Z5
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        32(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z4, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z4, Z16
@@ -4846,21 +4449,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 48(SP), Z6, Z6
 	VMULPS.BCST 48(SP), Z7, Z7
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        48(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z6, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z6, Z16
@@ -4888,21 +4491,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 8(SP), Z8, Z8
 	VMULPS.BCST 8(SP), Z9, Z9
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        8(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z8, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z8, Z16
@@ -4930,21 +4533,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 24(SP), Z10, Z10
 	VMULPS.BCST 24(SP), Z11, Z11
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        24(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z10, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z10, Z16
@@ -4972,21 +4575,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 40(SP), Z12, Z12
 	VMULPS.BCST 40(SP), Z13, Z13
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        40(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z12, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z12, Z16
@@ -5014,21 +4617,21 @@ rows177:
 	MOVLQSX     (R8)(DX*4), DX
 	VMULPS.BCST 56(SP), Z14, Z14
 	VMULPS.BCST 56(SP), Z15, Z15
-	MOVQ        deviation+48(FP), R8
-	MOVQ        dropoutMask+72(FP), R9
+	MOVQ        deviation+40(FP), R8
+	MOVQ        dropoutMask+64(FP), R9
 	LEAQ        (R8)(DX*4), R8
 	MOVQ        DX, R10
-	MOVQ        maskStride+80(FP), R11
+	MOVQ        maskStride+72(FP), R11
 	IMULQ       R11, R10
 	ADDQ        R10, R9
 	MOVL        56(SP), R10
 	MOVL        R10, (R8)
 	SHLQ        $0x07, DX
 	SHLQ        $0x07, SI
-	MOVQ        residualMask+104(FP), R8
+	MOVQ        residualMask+96(FP), R8
 	ANDQ        SI, R8
-	MOVQ        residual+96(FP), R10
-	MOVQ        output+112(FP), R11
+	MOVQ        residual+88(FP), R10
+	MOVQ        output+104(FP), R11
 	VMOVUPS     Z14, (DI)(DX*1)
 	VMOVUPS     Z30, Z16
 	VFMADD231PS Z28, Z14, Z16
@@ -5048,9 +4651,9 @@ rows177:
 	VADDPS      64(R10)(R8*1), Z16, Z16
 	VMOVUPS     Z16, 64(R11)(SI*1)
 	ADDQ        $0x08, BX
-	JMP         rows177
+	JMP         rows175
 
-end178:
+end176:
 	VZEROUPPER
 	RET
 
@@ -5070,9 +4673,9 @@ TEXT ·normalizeBackward32AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows179:
+rows177:
 	CMPQ        BX, AX
-	JGE         end180
+	JGE         end178
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        linearRows+16(FP), R10
@@ -5112,7 +4715,7 @@ rows179:
 	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z1, K1, Z1
 	TESTQ       R8, R8
-	JZ          none181
+	JZ          none179
 	VMOVAPS     Z0, Z17
 	VADDPS      (R8), Z17, Z17
 	VMOVUPS     Z17, (R8)
@@ -5120,9 +4723,9 @@ rows179:
 	VADDPS      64(R8), Z17, Z17
 	VMOVUPS     Z17, 64(R8)
 
-none181:
+none179:
 	TESTQ   DI, DI
-	JZ      none182
+	JZ      none180
 	VMOVAPS Z0, Z17
 	VMULPS  (R13), Z17, Z17
 	VADDPS  (DI), Z17, Z17
@@ -5132,7 +4735,7 @@ none181:
 	VADDPS  64(DI), Z17, Z17
 	VMOVUPS Z17, 64(DI)
 
-none182:
+none180:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z18
 	VMULPS        (R13), Z0, Z19
@@ -5169,7 +4772,7 @@ none182:
 	VMULPS        Z16, Z1, Z1
 	VMOVUPS       Z1, 64(R9)
 	TESTQ         SI, SI
-	JZ            none183
+	JZ            none181
 	VMOVAPS       Z0, Z17
 	VADDPS        (SI), Z17, Z17
 	VMOVUPS       Z17, (SI)
@@ -5177,27 +4780,352 @@ none182:
 	VADDPS        64(SI), Z17, Z17
 	VMOVUPS       Z17, 64(SI)
 
-none183:
+none181:
 	ADDQ $0x01, BX
-	JMP  rows179
+	JMP  rows177
 
-end180:
+end178:
 	VZEROUPPER
 	RET
 
-// func normalize64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// func normalize64AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 // Requires: AVX, AVX512F, CMOV
-TEXT ·normalize64AVX512(SB), NOSPLIT, $64-120
+TEXT ·normalize64AVX512(SB), NOSPLIT, $64-112
 	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
 	XORQ         BX, BX
 	VPXORD       Z20, Z20, Z20
 	MOVL         $0x3c800000, SI
 	VMOVD        SI, X22
 	VBROADCASTSS X22, Z22
-	MOVQ         bias+40(FP), SI
+	MOVQ         bias+32(FP), SI
 	MOVQ         linear+24(FP), DI
+	MOVL         $0x3727c5ac, R8
+	VMOVD        R8, X24
+	VBROADCASTSS X24, Z24
+	MOVL         $0x3f800000, R8
+	VMOVD        R8, X25
+	VBROADCASTSS X25, Z25
+	MOVQ         AX, R8
+	DECQ         R8
+
+rows182:
+	CMPQ        BX, AX
+	JGE         end183
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z0
+	VADDPS      (SI), Z0, Z0
+	VMOVUPS     64(DI)(R9*1), Z1
+	VADDPS      64(SI), Z1, Z1
+	VMOVUPS     128(DI)(R9*1), Z2
+	VADDPS      128(SI), Z2, Z2
+	VMOVUPS     192(DI)(R9*1), Z3
+	VADDPS      192(SI), Z3, Z3
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z4
+	VADDPS      (SI), Z4, Z4
+	VMOVUPS     64(DI)(R9*1), Z5
+	VADDPS      64(SI), Z5, Z5
+	VMOVUPS     128(DI)(R9*1), Z6
+	VADDPS      128(SI), Z6, Z6
+	VMOVUPS     192(DI)(R9*1), Z7
+	VADDPS      192(SI), Z7, Z7
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z8
+	VADDPS      (SI), Z8, Z8
+	VMOVUPS     64(DI)(R9*1), Z9
+	VADDPS      64(SI), Z9, Z9
+	VMOVUPS     128(DI)(R9*1), Z10
+	VADDPS      128(SI), Z10, Z10
+	VMOVUPS     192(DI)(R9*1), Z11
+	VADDPS      192(SI), Z11, Z11
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R10
+	MOVLQSX     (R10)(R9*4), R9
+	SHLQ        $0x08, R9
+	VMOVUPS     (DI)(R9*1), Z12
+	VADDPS      (SI), Z12, Z12
+	VMOVUPS     64(DI)(R9*1), Z13
+	VADDPS      64(SI), Z13, Z13
+	VMOVUPS     128(DI)(R9*1), Z14
+	VADDPS      128(SI), Z14, Z14
+	VMOVUPS     192(DI)(R9*1), Z15
+	VADDPS      192(SI), Z15, Z15
+	VADDPS      Z1, Z0, Z16
+	VADDPS      Z2, Z16, Z16
+	VADDPS      Z3, Z16, Z16
+	VADDPS      Z5, Z4, Z23
+	VADDPS      Z6, Z23, Z23
+	VADDPS      Z7, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VADDPS      Z9, Z8, Z17
+	VADDPS      Z10, Z17, Z17
+	VADDPS      Z11, Z17, Z17
+	VADDPS      Z13, Z12, Z23
+	VADDPS      Z14, Z23, Z23
+	VADDPS      Z15, Z23, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z22, Z16, Z16
+	VMOVUPS     Z16, (SP)
+	VSUBPS.BCST (SP), Z0, Z0
+	VSUBPS.BCST (SP), Z1, Z1
+	VSUBPS.BCST (SP), Z2, Z2
+	VSUBPS.BCST (SP), Z3, Z3
+	VSUBPS.BCST 16(SP), Z4, Z4
+	VSUBPS.BCST 16(SP), Z5, Z5
+	VSUBPS.BCST 16(SP), Z6, Z6
+	VSUBPS.BCST 16(SP), Z7, Z7
+	VSUBPS.BCST 32(SP), Z8, Z8
+	VSUBPS.BCST 32(SP), Z9, Z9
+	VSUBPS.BCST 32(SP), Z10, Z10
+	VSUBPS.BCST 32(SP), Z11, Z11
+	VSUBPS.BCST 48(SP), Z12, Z12
+	VSUBPS.BCST 48(SP), Z13, Z13
+	VSUBPS.BCST 48(SP), Z14, Z14
+	VSUBPS.BCST 48(SP), Z15, Z15
+	VMULPS      Z0, Z0, Z16
+	VFMADD231PS Z1, Z1, Z16
+	VFMADD231PS Z2, Z2, Z16
+	VFMADD231PS Z3, Z3, Z16
+	VMULPS      Z4, Z4, Z23
+	VFMADD231PS Z5, Z5, Z23
+	VFMADD231PS Z6, Z6, Z23
+	VFMADD231PS Z7, Z7, Z23
+	VSHUFF64X2  $0xee, Z23, Z16, Z18
+	VSHUFF64X2  $0x44, Z23, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VMULPS      Z8, Z8, Z17
+	VFMADD231PS Z9, Z9, Z17
+	VFMADD231PS Z10, Z10, Z17
+	VFMADD231PS Z11, Z11, Z17
+	VMULPS      Z12, Z12, Z23
+	VFMADD231PS Z13, Z13, Z23
+	VFMADD231PS Z14, Z14, Z23
+	VFMADD231PS Z15, Z15, Z23
+	VSHUFF64X2  $0xee, Z23, Z17, Z18
+	VSHUFF64X2  $0x44, Z23, Z17, Z17
+	VADDPS      Z18, Z17, Z17
+	VSHUFF64X2  $0xdd, Z17, Z16, Z18
+	VSHUFF64X2  $0x88, Z17, Z16, Z16
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0x4e, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VPERMILPS   $0xb1, Z16, Z18
+	VADDPS      Z18, Z16, Z16
+	VFMADD213PS Z24, Z22, Z16
+	VSQRTPS     Z16, Z16
+	VDIVPS      Z16, Z25, Z16
+	VMOVUPS     Z16, (SP)
+	LEAQ        (BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST (SP), Z0, Z0
+	VMULPS.BCST (SP), Z1, Z1
+	VMULPS.BCST (SP), Z2, Z2
+	VMULPS.BCST (SP), Z3, Z3
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        residualMask+96(FP), R10
+	ANDQ        R9, R10
+	MOVQ        residual+88(FP), R11
+	MOVQ        output+104(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z0, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z1, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z2, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z3, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        1(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 16(SP), Z4, Z4
+	VMULPS.BCST 16(SP), Z5, Z5
+	VMULPS.BCST 16(SP), Z6, Z6
+	VMULPS.BCST 16(SP), Z7, Z7
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        residualMask+96(FP), R10
+	ANDQ        R9, R10
+	MOVQ        residual+88(FP), R11
+	MOVQ        output+104(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z4, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z5, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z6, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z7, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        2(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 32(SP), Z8, Z8
+	VMULPS.BCST 32(SP), Z9, Z9
+	VMULPS.BCST 32(SP), Z10, Z10
+	VMULPS.BCST 32(SP), Z11, Z11
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        residualMask+96(FP), R10
+	ANDQ        R9, R10
+	MOVQ        residual+88(FP), R11
+	MOVQ        output+104(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z8, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z9, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z10, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z11, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	LEAQ        3(BX), R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVQ        rows+8(FP), R10
+	MOVLQSX     (R10)(R9*4), R10
+	MOVQ        linearRows+16(FP), R11
+	MOVLQSX     (R11)(R9*4), R9
+	VMULPS.BCST 48(SP), Z12, Z12
+	VMULPS.BCST 48(SP), Z13, Z13
+	VMULPS.BCST 48(SP), Z14, Z14
+	VMULPS.BCST 48(SP), Z15, Z15
+	SHLQ        $0x08, R9
+	MOVQ        R10, R9
+	SHLQ        $0x08, R9
+	MOVQ        residualMask+96(FP), R10
+	ANDQ        R9, R10
+	MOVQ        residual+88(FP), R11
+	MOVQ        output+104(FP), R12
+	VMOVUPS     (DX), Z16
+	VFMADD231PS (CX), Z12, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      (R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, (R12)(R9*1)
+	VMOVUPS     64(DX), Z16
+	VFMADD231PS 64(CX), Z13, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      64(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 64(R12)(R9*1)
+	VMOVUPS     128(DX), Z16
+	VFMADD231PS 128(CX), Z14, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      128(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 128(R12)(R9*1)
+	VMOVUPS     192(DX), Z16
+	VFMADD231PS 192(CX), Z15, Z16
+	VMAXPS      Z16, Z20, Z16
+	VADDPS      192(R11)(R10*1), Z16, Z16
+	VMOVUPS     Z16, 192(R12)(R9*1)
+	ADDQ        $0x04, BX
+	JMP         rows182
+
+end183:
+	VZEROUPPER
+	RET
+
+// func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-112
+	MOVQ         count+0(FP), AX
+	MOVQ         scale+48(FP), CX
+	MOVQ         shift+56(FP), DX
+	XORQ         BX, BX
+	VPXORD       Z20, Z20, Z20
+	MOVL         $0x3c800000, SI
+	VMOVD        SI, X22
+	VBROADCASTSS X22, Z22
+	MOVQ         bias+32(FP), SI
+	MOVQ         linear+24(FP), DI
+	VBROADCASTSS maskScale+80(FP), Z21
 	MOVL         $0x3727c5ac, R8
 	VMOVD        R8, X24
 	VBROADCASTSS X24, Z24
@@ -5361,648 +5289,21 @@ rows184:
 	VMULPS.BCST (SP), Z1, Z1
 	VMULPS.BCST (SP), Z2, Z2
 	VMULPS.BCST (SP), Z3, Z3
-	SHLQ        $0x08, R9
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z0, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z1, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z2, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 128(R12)(R9*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z3, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 192(R12)(R9*1)
-	LEAQ        1(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	VMULPS.BCST 16(SP), Z4, Z4
-	VMULPS.BCST 16(SP), Z5, Z5
-	VMULPS.BCST 16(SP), Z6, Z6
-	VMULPS.BCST 16(SP), Z7, Z7
-	SHLQ        $0x08, R9
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z4, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z5, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z6, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 128(R12)(R9*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z7, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 192(R12)(R9*1)
-	LEAQ        2(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	VMULPS.BCST 32(SP), Z8, Z8
-	VMULPS.BCST 32(SP), Z9, Z9
-	VMULPS.BCST 32(SP), Z10, Z10
-	VMULPS.BCST 32(SP), Z11, Z11
-	SHLQ        $0x08, R9
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z8, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z9, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z10, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 128(R12)(R9*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z11, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 192(R12)(R9*1)
-	LEAQ        3(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	VMULPS.BCST 48(SP), Z12, Z12
-	VMULPS.BCST 48(SP), Z13, Z13
-	VMULPS.BCST 48(SP), Z14, Z14
-	VMULPS.BCST 48(SP), Z15, Z15
-	SHLQ        $0x08, R9
-	MOVQ        R10, R9
-	SHLQ        $0x08, R9
-	MOVQ        residualMask+104(FP), R10
-	ANDQ        R9, R10
-	MOVQ        residual+96(FP), R11
-	MOVQ        output+112(FP), R12
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z12, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, (R12)(R9*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z13, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 64(R12)(R9*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z14, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 128(R12)(R9*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z15, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R11)(R10*1), Z16, Z16
-	VMOVUPS     Z16, 192(R12)(R9*1)
-	ADDQ        $0x04, BX
-	JMP         rows184
-
-end185:
-	VZEROUPPER
-	RET
-
-// func normalizeTwo64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·normalizeTwo64AVX512(SB), NOSPLIT, $64-120
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VPXORD       Z20, Z20, Z20
-	MOVL         $0x3c800000, SI
-	VMOVD        SI, X22
-	VBROADCASTSS X22, Z22
-	MOVQ         bias+40(FP), SI
-	MOVQ         linear+24(FP), DI
-	MOVQ         lane+32(FP), R8
-	ADDQ         DI, R8
-	MOVL         $0x3727c5ac, R9
-	VMOVD        R9, X24
-	VBROADCASTSS X24, Z24
-	MOVL         $0x3f800000, R9
-	VMOVD        R9, X25
-	VBROADCASTSS X25, Z25
-	MOVQ         AX, R9
-	DECQ         R9
-
-rows186:
-	CMPQ        BX, AX
-	JGE         end187
-	LEAQ        (BX), R10
-	CMPQ        R10, R9
-	CMOVQGT     R9, R10
-	MOVQ        rows+8(FP), R11
-	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R10*4), R10
-	MOVQ        R10, R11
-	SHLQ        $0x08, R11
-	VMOVUPS     (DI)(R11*1), Z0
-	VADDPS      (SI), Z0, Z0
-	VMOVUPS     64(DI)(R11*1), Z1
-	VADDPS      64(SI), Z1, Z1
-	VMOVUPS     128(DI)(R11*1), Z2
-	VADDPS      128(SI), Z2, Z2
-	VMOVUPS     192(DI)(R11*1), Z3
-	VADDPS      192(SI), Z3, Z3
-	SHLQ        $0x08, R10
-	VMOVUPS     (R8)(R10*1), Z4
-	VADDPS      (SI), Z4, Z4
-	VMOVUPS     64(R8)(R10*1), Z5
-	VADDPS      64(SI), Z5, Z5
-	VMOVUPS     128(R8)(R10*1), Z6
-	VADDPS      128(SI), Z6, Z6
-	VMOVUPS     192(R8)(R10*1), Z7
-	VADDPS      192(SI), Z7, Z7
-	LEAQ        1(BX), R10
-	CMPQ        R10, R9
-	CMOVQGT     R9, R10
-	MOVQ        rows+8(FP), R11
-	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R10*4), R10
-	MOVQ        R10, R11
-	SHLQ        $0x08, R11
-	VMOVUPS     (DI)(R11*1), Z8
-	VADDPS      (SI), Z8, Z8
-	VMOVUPS     64(DI)(R11*1), Z9
-	VADDPS      64(SI), Z9, Z9
-	VMOVUPS     128(DI)(R11*1), Z10
-	VADDPS      128(SI), Z10, Z10
-	VMOVUPS     192(DI)(R11*1), Z11
-	VADDPS      192(SI), Z11, Z11
-	SHLQ        $0x08, R10
-	VMOVUPS     (R8)(R10*1), Z12
-	VADDPS      (SI), Z12, Z12
-	VMOVUPS     64(R8)(R10*1), Z13
-	VADDPS      64(SI), Z13, Z13
-	VMOVUPS     128(R8)(R10*1), Z14
-	VADDPS      128(SI), Z14, Z14
-	VMOVUPS     192(R8)(R10*1), Z15
-	VADDPS      192(SI), Z15, Z15
-	VADDPS      Z1, Z0, Z16
-	VADDPS      Z2, Z16, Z16
-	VADDPS      Z3, Z16, Z16
-	VADDPS      Z5, Z4, Z23
-	VADDPS      Z6, Z23, Z23
-	VADDPS      Z7, Z23, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VADDPS      Z9, Z8, Z17
-	VADDPS      Z10, Z17, Z17
-	VADDPS      Z11, Z17, Z17
-	VADDPS      Z13, Z12, Z23
-	VADDPS      Z14, Z23, Z23
-	VADDPS      Z15, Z23, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0x4e, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z22, Z16, Z16
-	VMOVUPS     Z16, (SP)
-	VSUBPS.BCST (SP), Z0, Z0
-	VSUBPS.BCST (SP), Z1, Z1
-	VSUBPS.BCST (SP), Z2, Z2
-	VSUBPS.BCST (SP), Z3, Z3
-	VSUBPS.BCST 16(SP), Z4, Z4
-	VSUBPS.BCST 16(SP), Z5, Z5
-	VSUBPS.BCST 16(SP), Z6, Z6
-	VSUBPS.BCST 16(SP), Z7, Z7
-	VSUBPS.BCST 32(SP), Z8, Z8
-	VSUBPS.BCST 32(SP), Z9, Z9
-	VSUBPS.BCST 32(SP), Z10, Z10
-	VSUBPS.BCST 32(SP), Z11, Z11
-	VSUBPS.BCST 48(SP), Z12, Z12
-	VSUBPS.BCST 48(SP), Z13, Z13
-	VSUBPS.BCST 48(SP), Z14, Z14
-	VSUBPS.BCST 48(SP), Z15, Z15
-	VMULPS      Z0, Z0, Z16
-	VFMADD231PS Z1, Z1, Z16
-	VFMADD231PS Z2, Z2, Z16
-	VFMADD231PS Z3, Z3, Z16
-	VMULPS      Z4, Z4, Z23
-	VFMADD231PS Z5, Z5, Z23
-	VFMADD231PS Z6, Z6, Z23
-	VFMADD231PS Z7, Z7, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z8, Z8, Z17
-	VFMADD231PS Z9, Z9, Z17
-	VFMADD231PS Z10, Z10, Z17
-	VFMADD231PS Z11, Z11, Z17
-	VMULPS      Z12, Z12, Z23
-	VFMADD231PS Z13, Z13, Z23
-	VFMADD231PS Z14, Z14, Z23
-	VFMADD231PS Z15, Z15, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0x4e, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VFMADD213PS Z24, Z22, Z16
-	VSQRTPS     Z16, Z16
-	VDIVPS      Z16, Z25, Z16
-	VMOVUPS     Z16, (SP)
-	LEAQ        (BX), R10
-	CMPQ        R10, R9
-	CMOVQGT     R9, R10
-	MOVQ        rows+8(FP), R11
-	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        linearRows+16(FP), R12
-	MOVLQSX     (R12)(R10*4), R10
-	VMULPS.BCST (SP), Z0, Z0
-	VMULPS.BCST (SP), Z1, Z1
-	VMULPS.BCST (SP), Z2, Z2
-	VMULPS.BCST (SP), Z3, Z3
-	MOVQ        R10, R12
-	SHLQ        $0x08, R12
-	MOVQ        R11, R12
-	SHLQ        $0x09, R12
-	MOVQ        residualMask+104(FP), R13
-	ANDQ        R12, R13
-	MOVQ        residual+96(FP), R14
-	MOVQ        output+112(FP), R15
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z0, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, (R15)(R12*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z1, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, 64(R15)(R12*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z2, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, 128(R15)(R12*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z3, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, 192(R15)(R12*1)
-	VMULPS.BCST 16(SP), Z4, Z4
-	VMULPS.BCST 16(SP), Z5, Z5
-	VMULPS.BCST 16(SP), Z6, Z6
-	VMULPS.BCST 16(SP), Z7, Z7
-	SHLQ        $0x08, R10
-	MOVQ        R11, R10
-	SHLQ        $0x09, R10
-	MOVQ        residualMask+104(FP), R11
-	ANDQ        R10, R11
-	MOVQ        residual+96(FP), R12
-	MOVQ        output+112(FP), R13
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z4, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      256(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 256(R13)(R10*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z5, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      320(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 320(R13)(R10*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z6, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      384(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 384(R13)(R10*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z7, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      448(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 448(R13)(R10*1)
-	LEAQ        1(BX), R10
-	CMPQ        R10, R9
-	CMOVQGT     R9, R10
-	MOVQ        rows+8(FP), R11
-	MOVLQSX     (R11)(R10*4), R11
-	MOVQ        linearRows+16(FP), R12
-	MOVLQSX     (R12)(R10*4), R10
-	VMULPS.BCST 32(SP), Z8, Z8
-	VMULPS.BCST 32(SP), Z9, Z9
-	VMULPS.BCST 32(SP), Z10, Z10
-	VMULPS.BCST 32(SP), Z11, Z11
-	MOVQ        R10, R12
-	SHLQ        $0x08, R12
-	MOVQ        R11, R12
-	SHLQ        $0x09, R12
-	MOVQ        residualMask+104(FP), R13
-	ANDQ        R12, R13
-	MOVQ        residual+96(FP), R14
-	MOVQ        output+112(FP), R15
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z8, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      (R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, (R15)(R12*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z9, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      64(R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, 64(R15)(R12*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z10, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      128(R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, 128(R15)(R12*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z11, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      192(R14)(R13*1), Z16, Z16
-	VMOVUPS     Z16, 192(R15)(R12*1)
-	VMULPS.BCST 48(SP), Z12, Z12
-	VMULPS.BCST 48(SP), Z13, Z13
-	VMULPS.BCST 48(SP), Z14, Z14
-	VMULPS.BCST 48(SP), Z15, Z15
-	SHLQ        $0x08, R10
-	MOVQ        R11, R10
-	SHLQ        $0x09, R10
-	MOVQ        residualMask+104(FP), R11
-	ANDQ        R10, R11
-	MOVQ        residual+96(FP), R12
-	MOVQ        output+112(FP), R13
-	VMOVUPS     (DX), Z16
-	VFMADD231PS (CX), Z12, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      256(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 256(R13)(R10*1)
-	VMOVUPS     64(DX), Z16
-	VFMADD231PS 64(CX), Z13, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      320(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 320(R13)(R10*1)
-	VMOVUPS     128(DX), Z16
-	VFMADD231PS 128(CX), Z14, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      384(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 384(R13)(R10*1)
-	VMOVUPS     192(DX), Z16
-	VFMADD231PS 192(CX), Z15, Z16
-	VMAXPS      Z16, Z20, Z16
-	VADDPS      448(R12)(R11*1), Z16, Z16
-	VMOVUPS     Z16, 448(R13)(R10*1)
-	ADDQ        $0x02, BX
-	JMP         rows186
-
-end187:
-	VZEROUPPER
-	RET
-
-// func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-// Requires: AVX, AVX512F, CMOV
-TEXT ·normalizeTraining64AVX512(SB), NOSPLIT, $64-120
-	MOVQ         count+0(FP), AX
-	MOVQ         scale+56(FP), CX
-	MOVQ         shift+64(FP), DX
-	XORQ         BX, BX
-	VPXORD       Z20, Z20, Z20
-	MOVL         $0x3c800000, SI
-	VMOVD        SI, X22
-	VBROADCASTSS X22, Z22
-	MOVQ         bias+40(FP), SI
-	MOVQ         linear+24(FP), DI
-	VBROADCASTSS maskScale+88(FP), Z21
-	MOVL         $0x3727c5ac, R8
-	VMOVD        R8, X24
-	VBROADCASTSS X24, Z24
-	MOVL         $0x3f800000, R8
-	VMOVD        R8, X25
-	VBROADCASTSS X25, Z25
-	MOVQ         AX, R8
-	DECQ         R8
-
-rows188:
-	CMPQ        BX, AX
-	JGE         end189
-	LEAQ        (BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R10
-	MOVLQSX     (R10)(R9*4), R9
-	SHLQ        $0x08, R9
-	VMOVUPS     (DI)(R9*1), Z0
-	VADDPS      (SI), Z0, Z0
-	VMOVUPS     64(DI)(R9*1), Z1
-	VADDPS      64(SI), Z1, Z1
-	VMOVUPS     128(DI)(R9*1), Z2
-	VADDPS      128(SI), Z2, Z2
-	VMOVUPS     192(DI)(R9*1), Z3
-	VADDPS      192(SI), Z3, Z3
-	LEAQ        1(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R10
-	MOVLQSX     (R10)(R9*4), R9
-	SHLQ        $0x08, R9
-	VMOVUPS     (DI)(R9*1), Z4
-	VADDPS      (SI), Z4, Z4
-	VMOVUPS     64(DI)(R9*1), Z5
-	VADDPS      64(SI), Z5, Z5
-	VMOVUPS     128(DI)(R9*1), Z6
-	VADDPS      128(SI), Z6, Z6
-	VMOVUPS     192(DI)(R9*1), Z7
-	VADDPS      192(SI), Z7, Z7
-	LEAQ        2(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R10
-	MOVLQSX     (R10)(R9*4), R9
-	SHLQ        $0x08, R9
-	VMOVUPS     (DI)(R9*1), Z8
-	VADDPS      (SI), Z8, Z8
-	VMOVUPS     64(DI)(R9*1), Z9
-	VADDPS      64(SI), Z9, Z9
-	VMOVUPS     128(DI)(R9*1), Z10
-	VADDPS      128(SI), Z10, Z10
-	VMOVUPS     192(DI)(R9*1), Z11
-	VADDPS      192(SI), Z11, Z11
-	LEAQ        3(BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R10
-	MOVLQSX     (R10)(R9*4), R9
-	SHLQ        $0x08, R9
-	VMOVUPS     (DI)(R9*1), Z12
-	VADDPS      (SI), Z12, Z12
-	VMOVUPS     64(DI)(R9*1), Z13
-	VADDPS      64(SI), Z13, Z13
-	VMOVUPS     128(DI)(R9*1), Z14
-	VADDPS      128(SI), Z14, Z14
-	VMOVUPS     192(DI)(R9*1), Z15
-	VADDPS      192(SI), Z15, Z15
-	VADDPS      Z1, Z0, Z16
-	VADDPS      Z2, Z16, Z16
-	VADDPS      Z3, Z16, Z16
-	VADDPS      Z5, Z4, Z23
-	VADDPS      Z6, Z23, Z23
-	VADDPS      Z7, Z23, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VADDPS      Z9, Z8, Z17
-	VADDPS      Z10, Z17, Z17
-	VADDPS      Z11, Z17, Z17
-	VADDPS      Z13, Z12, Z23
-	VADDPS      Z14, Z23, Z23
-	VADDPS      Z15, Z23, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0x4e, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z22, Z16, Z16
-	VMOVUPS     Z16, (SP)
-	VSUBPS.BCST (SP), Z0, Z0
-	VSUBPS.BCST (SP), Z1, Z1
-	VSUBPS.BCST (SP), Z2, Z2
-	VSUBPS.BCST (SP), Z3, Z3
-	VSUBPS.BCST 16(SP), Z4, Z4
-	VSUBPS.BCST 16(SP), Z5, Z5
-	VSUBPS.BCST 16(SP), Z6, Z6
-	VSUBPS.BCST 16(SP), Z7, Z7
-	VSUBPS.BCST 32(SP), Z8, Z8
-	VSUBPS.BCST 32(SP), Z9, Z9
-	VSUBPS.BCST 32(SP), Z10, Z10
-	VSUBPS.BCST 32(SP), Z11, Z11
-	VSUBPS.BCST 48(SP), Z12, Z12
-	VSUBPS.BCST 48(SP), Z13, Z13
-	VSUBPS.BCST 48(SP), Z14, Z14
-	VSUBPS.BCST 48(SP), Z15, Z15
-	VMULPS      Z0, Z0, Z16
-	VFMADD231PS Z1, Z1, Z16
-	VFMADD231PS Z2, Z2, Z16
-	VFMADD231PS Z3, Z3, Z16
-	VMULPS      Z4, Z4, Z23
-	VFMADD231PS Z5, Z5, Z23
-	VFMADD231PS Z6, Z6, Z23
-	VFMADD231PS Z7, Z7, Z23
-	VSHUFF64X2  $0xee, Z23, Z16, Z18
-	VSHUFF64X2  $0x44, Z23, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VMULPS      Z8, Z8, Z17
-	VFMADD231PS Z9, Z9, Z17
-	VFMADD231PS Z10, Z10, Z17
-	VFMADD231PS Z11, Z11, Z17
-	VMULPS      Z12, Z12, Z23
-	VFMADD231PS Z13, Z13, Z23
-	VFMADD231PS Z14, Z14, Z23
-	VFMADD231PS Z15, Z15, Z23
-	VSHUFF64X2  $0xee, Z23, Z17, Z18
-	VSHUFF64X2  $0x44, Z23, Z17, Z17
-	VADDPS      Z18, Z17, Z17
-	VSHUFF64X2  $0xdd, Z17, Z16, Z18
-	VSHUFF64X2  $0x88, Z17, Z16, Z16
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0x4e, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VPERMILPS   $0xb1, Z16, Z18
-	VADDPS      Z18, Z16, Z16
-	VFMADD213PS Z24, Z22, Z16
-	VSQRTPS     Z16, Z16
-	VDIVPS      Z16, Z25, Z16
-	VMOVUPS     Z16, (SP)
-	LEAQ        (BX), R9
-	CMPQ        R9, R8
-	CMOVQGT     R8, R9
-	MOVQ        rows+8(FP), R10
-	MOVLQSX     (R10)(R9*4), R10
-	MOVQ        linearRows+16(FP), R11
-	MOVLQSX     (R11)(R9*4), R9
-	VMULPS.BCST (SP), Z0, Z0
-	VMULPS.BCST (SP), Z1, Z1
-	VMULPS.BCST (SP), Z2, Z2
-	VMULPS.BCST (SP), Z3, Z3
-	MOVQ        deviation+48(FP), R11
-	MOVQ        dropoutMask+72(FP), R12
+	MOVQ        deviation+40(FP), R11
+	MOVQ        dropoutMask+64(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        maskStride+80(FP), R14
+	MOVQ        maskStride+72(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        (SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        residualMask+104(FP), R11
+	MOVQ        residualMask+96(FP), R11
 	ANDQ        R10, R11
-	MOVQ        residual+96(FP), R13
-	MOVQ        output+112(FP), R14
+	MOVQ        residual+88(FP), R13
+	MOVQ        output+104(FP), R14
 	VMOVUPS     Z0, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z0, Z16
@@ -6050,21 +5351,21 @@ rows188:
 	VMULPS.BCST 16(SP), Z5, Z5
 	VMULPS.BCST 16(SP), Z6, Z6
 	VMULPS.BCST 16(SP), Z7, Z7
-	MOVQ        deviation+48(FP), R11
-	MOVQ        dropoutMask+72(FP), R12
+	MOVQ        deviation+40(FP), R11
+	MOVQ        dropoutMask+64(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        maskStride+80(FP), R14
+	MOVQ        maskStride+72(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        16(SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        residualMask+104(FP), R11
+	MOVQ        residualMask+96(FP), R11
 	ANDQ        R10, R11
-	MOVQ        residual+96(FP), R13
-	MOVQ        output+112(FP), R14
+	MOVQ        residual+88(FP), R13
+	MOVQ        output+104(FP), R14
 	VMOVUPS     Z4, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z4, Z16
@@ -6112,21 +5413,21 @@ rows188:
 	VMULPS.BCST 32(SP), Z9, Z9
 	VMULPS.BCST 32(SP), Z10, Z10
 	VMULPS.BCST 32(SP), Z11, Z11
-	MOVQ        deviation+48(FP), R11
-	MOVQ        dropoutMask+72(FP), R12
+	MOVQ        deviation+40(FP), R11
+	MOVQ        dropoutMask+64(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        maskStride+80(FP), R14
+	MOVQ        maskStride+72(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        32(SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        residualMask+104(FP), R11
+	MOVQ        residualMask+96(FP), R11
 	ANDQ        R10, R11
-	MOVQ        residual+96(FP), R13
-	MOVQ        output+112(FP), R14
+	MOVQ        residual+88(FP), R13
+	MOVQ        output+104(FP), R14
 	VMOVUPS     Z8, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z8, Z16
@@ -6174,21 +5475,21 @@ rows188:
 	VMULPS.BCST 48(SP), Z13, Z13
 	VMULPS.BCST 48(SP), Z14, Z14
 	VMULPS.BCST 48(SP), Z15, Z15
-	MOVQ        deviation+48(FP), R11
-	MOVQ        dropoutMask+72(FP), R12
+	MOVQ        deviation+40(FP), R11
+	MOVQ        dropoutMask+64(FP), R12
 	LEAQ        (R11)(R9*4), R11
 	MOVQ        R9, R13
-	MOVQ        maskStride+80(FP), R14
+	MOVQ        maskStride+72(FP), R14
 	IMULQ       R14, R13
 	ADDQ        R13, R12
 	MOVL        48(SP), R13
 	MOVL        R13, (R11)
 	SHLQ        $0x08, R9
 	SHLQ        $0x08, R10
-	MOVQ        residualMask+104(FP), R11
+	MOVQ        residualMask+96(FP), R11
 	ANDQ        R10, R11
-	MOVQ        residual+96(FP), R13
-	MOVQ        output+112(FP), R14
+	MOVQ        residual+88(FP), R13
+	MOVQ        output+104(FP), R14
 	VMOVUPS     Z12, (DI)(R9*1)
 	VMOVUPS     (DX), Z16
 	VFMADD231PS (CX), Z12, Z16
@@ -6226,9 +5527,9 @@ rows188:
 	VADDPS      192(R13)(R11*1), Z16, Z16
 	VMOVUPS     Z16, 192(R14)(R10*1)
 	ADDQ        $0x04, BX
-	JMP         rows188
+	JMP         rows184
 
-end189:
+end185:
 	VZEROUPPER
 	RET
 
@@ -6248,9 +5549,9 @@ TEXT ·normalizeBackward64AVX512(SB), NOSPLIT, $0-120
 	MOVQ         byScale+104(FP), DI
 	MOVQ         byShift+112(FP), R8
 
-rows190:
+rows186:
 	CMPQ        BX, AX
-	JGE         end191
+	JGE         end187
 	MOVQ        rows+8(FP), R9
 	MOVLQSX     (R9)(BX*4), R9
 	MOVQ        linearRows+16(FP), R10
@@ -6308,7 +5609,7 @@ rows190:
 	VCMPPS      $0x06, Z20, Z17, K1
 	VMOVAPS.Z   Z3, K1, Z3
 	TESTQ       R8, R8
-	JZ          none192
+	JZ          none188
 	VMOVAPS     Z0, Z17
 	VADDPS      (R8), Z17, Z17
 	VMOVUPS     Z17, (R8)
@@ -6322,9 +5623,9 @@ rows190:
 	VADDPS      192(R8), Z17, Z17
 	VMOVUPS     Z17, 192(R8)
 
-none192:
+none188:
 	TESTQ   DI, DI
-	JZ      none193
+	JZ      none189
 	VMOVAPS Z0, Z17
 	VMULPS  (R13), Z17, Z17
 	VADDPS  (DI), Z17, Z17
@@ -6342,7 +5643,7 @@ none192:
 	VADDPS  192(DI), Z17, Z17
 	VMOVUPS Z17, 192(DI)
 
-none193:
+none189:
 	VMULPS        (CX), Z0, Z0
 	VMOVAPS       Z0, Z18
 	VMULPS        (R13), Z0, Z19
@@ -6393,7 +5694,7 @@ none193:
 	VMULPS        Z16, Z3, Z3
 	VMOVUPS       Z3, 192(R9)
 	TESTQ         SI, SI
-	JZ            none194
+	JZ            none190
 	VMOVAPS       Z0, Z17
 	VADDPS        (SI), Z17, Z17
 	VMOVUPS       Z17, (SI)
@@ -6407,11 +5708,11 @@ none193:
 	VADDPS        192(SI), Z17, Z17
 	VMOVUPS       Z17, 192(SI)
 
-none194:
+none190:
 	ADDQ $0x01, BX
-	JMP  rows190
+	JMP  rows186
 
-end191:
+end187:
 	VZEROUPPER
 	RET
 
@@ -6429,9 +5730,9 @@ TEXT ·backwardProductsAVX512(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message195:
+message191:
 	TESTQ   R8, R8
-	JZ      end196
+	JZ      end192
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -6445,9 +5746,9 @@ message195:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message195
+	JMP     message191
 
-end196:
+end192:
 	VZEROUPPER
 	RET
 
@@ -6466,9 +5767,9 @@ TEXT ·backwardTwoProductsAVX512(SB), NOSPLIT, $0-72
 	MOVQ    count+56(FP), R8
 	MOVQ    stride+64(FP), R9
 
-message197:
+message193:
 	TESTQ   R8, R8
-	JZ      end198
+	JZ      end194
 	MOVLQSX (AX), R10
 	MOVLQSX (DI), R11
 	IMULQ   R9, R10
@@ -6488,9 +5789,9 @@ message197:
 	ADDQ    $0x04, AX
 	ADDQ    $0x04, DI
 	DECQ    R8
-	JMP     message197
+	JMP     message193
 
-end198:
+end194:
 	VZEROUPPER
 	RET
 
@@ -6506,9 +5807,9 @@ TEXT ·foldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z6
 	XORQ         DI, DI
 
-next199:
+next195:
 	CMPQ    DI, AX
-	JGE     end200
+	JGE     end196
 	VMOVUPS (CX)(DI*4), Z0
 	VMOVUPS (DX)(DI*4), Z1
 	VMOVUPS (BX)(DI*4), Z2
@@ -6518,9 +5819,9 @@ next199:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (SI)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next199
+	JMP     next195
 
-end200:
+end196:
 	VZEROUPPER
 	RET
 
@@ -6539,9 +5840,9 @@ TEXT ·foldTwoAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS otherY+60(FP), Z9
 	XORQ         R8, R8
 
-next201:
+next197:
 	CMPQ    R8, AX
-	JGE     end202
+	JGE     end198
 	VMOVUPS (CX)(R8*4), Z0
 	VMOVUPS (DX)(R8*4), Z1
 	VMOVUPS (BX)(R8*4), Z2
@@ -6556,9 +5857,9 @@ next201:
 	VADDPS  Z4, Z3, Z3
 	VMOVUPS Z3, (DI)(R8*4)
 	ADDQ    $0x10, R8
-	JMP     next201
+	JMP     next197
 
-end202:
+end198:
 	VZEROUPPER
 	RET
 
@@ -6574,9 +5875,9 @@ TEXT ·unfoldAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS y+44(FP), Z1
 	XORQ         DI, DI
 
-next203:
+next199:
 	CMPQ    DI, AX
-	JGE     end204
+	JGE     end200
 	VMOVUPS (SI)(DI*4), Z2
 	VADDPS  (CX)(DI*4), Z2, Z3
 	VMOVUPS Z3, (CX)(DI*4)
@@ -6587,9 +5888,9 @@ next203:
 	VADDPS  (BX)(DI*4), Z3, Z3
 	VMOVUPS Z3, (BX)(DI*4)
 	ADDQ    $0x10, DI
-	JMP     next203
+	JMP     next199
 
-end204:
+end200:
 	VZEROUPPER
 	RET
 
@@ -6619,11 +5920,11 @@ TEXT ·partitionAVX512(SB), NOSPLIT, $0-144
 	VMOVD        R8, X4
 	VBROADCASTSS X4, Z4
 
-receiver205:
+receiver201:
 	MOVL        CX, (DX)
 	MOVQ        count+0(FP), R8
 	CMPQ        AX, R8
-	JGE         done206
+	JGE         done202
 	MOVQ        offsets+16(FP), R9
 	MOVQ        receivers+8(FP), R8
 	MOVQ        count+0(FP), R10
@@ -6650,7 +5951,7 @@ receiver205:
 	MOVQ        8(R9)(R8*8), R8
 	SUBQ        R10, R8
 	CMPQ        R8, $0x10
-	JG          several207
+	JG          several203
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K1
@@ -6665,13 +5966,13 @@ receiver205:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known209
+	JZ          known205
 	KMOVW       K6, R8
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach210:
+reach206:
 	TZCNTL  R8, R9
 	ADDQ    R10, R9
 	MOVLQSX (BX)(R9*4), R9
@@ -6682,9 +5983,9 @@ reach210:
 	MOVQ    reached+48(FP), R12
 	ORQ     R11, (R12)(R9*8)
 	BLSRL   R8, R8
-	JNZ     reach210
+	JNZ     reach206
 
-known209:
+known205:
 	KMOVW         K3, R8
 	POPCNTL       R8, R8
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6715,19 +6016,19 @@ known209:
 	MOVQ          intoRelations+96(FP), R9
 	VMOVUPS       Z8, (R9)(CX*4)
 	ADDQ          R8, CX
-	JMP           end208
+	JMP           end204
 
-several207:
+several203:
 	XORQ R9, R9
 	XORQ R11, R11
 
-loop211:
+loop207:
 	CMPQ  R8, $0x10
-	JL    rest212
+	JL    rest208
 	MOVL  $0x0000ffff, R12
 	KMOVW R12, K1
 
-classify213:
+classify209:
 	KMOVW       K1, K2
 	VMOVDQU32.Z (BX)(R10*4), K1, Z5
 	VMOVDQU32.Z (SI)(R10*4), K1, Z7
@@ -6739,13 +6040,13 @@ classify213:
 	VPCMPEQD    Z2, Z6, K1, K5
 	KANDNW      K4, K3, K4
 	KORTESTW    K6, K6
-	JZ          known215
+	JZ          known211
 	KMOVW       K6, R12
 	VPXORD      Z8, Z8, Z8
 	VPCMPD      $0x05, Z8, Z2, K6, K6
 	KORW        K6, K5, K5
 
-reach216:
+reach212:
 	TZCNTL  R12, R13
 	ADDQ    R10, R13
 	MOVLQSX (BX)(R13*4), R13
@@ -6756,9 +6057,9 @@ reach216:
 	MOVQ    reached+48(FP), R15
 	ORQ     R14, (R15)(R13*8)
 	BLSRL   R12, R12
-	JNZ     reach216
+	JNZ     reach212
 
-known215:
+known211:
 	KMOVW         K3, R12
 	POPCNTL       R12, R12
 	VPCOMPRESSD.Z Z6, K3, Z8
@@ -6789,17 +6090,17 @@ known215:
 	ADDQ          R12, R11
 	ADDQ          $0x10, R10
 	SUBQ          $0x10, R8
-	JMP           loop211
+	JMP           loop207
 
-rest212:
+rest208:
 	TESTQ R8, R8
-	JLE   end214
+	JLE   end210
 	MOVL  $0x0000ffff, R12
 	BZHIL R8, R12, R12
 	KMOVW R12, K1
-	JMP   classify213
+	JMP   classify209
 
-end214:
+end210:
 	MOVL CX, 4(DX)
 	MOVQ siblingRows+104(FP), R8
 	MOVQ siblingRelations+112(FP), R10
@@ -6809,7 +6110,7 @@ end214:
 	MOVQ CX, R15
 	ADDQ R9, CX
 
-copy217:
+copy213:
 	VMOVUPS (R8)(R14*4), Z6
 	VMOVUPS Z6, (R12)(R15*4)
 	VMOVUPS (R10)(R14*4), Z6
@@ -6817,7 +6118,7 @@ copy217:
 	ADDQ    $0x10, R14
 	ADDQ    $0x10, R15
 	CMPQ    R14, R9
-	JL      copy217
+	JL      copy213
 	MOVL    CX, 8(DX)
 	MOVQ    childRows+120(FP), R8
 	MOVQ    childRelations+128(FP), R9
@@ -6827,7 +6128,7 @@ copy217:
 	MOVQ    CX, R14
 	ADDQ    R11, CX
 
-copy218:
+copy214:
 	VMOVUPS (R8)(R13*4), Z6
 	VMOVUPS Z6, (R10)(R14*4)
 	VMOVUPS (R9)(R13*4), Z6
@@ -6835,14 +6136,14 @@ copy218:
 	ADDQ    $0x10, R13
 	ADDQ    $0x10, R14
 	CMPQ    R13, R11
-	JL      copy218
+	JL      copy214
 
-end208:
+end204:
 	INCQ AX
 	ADDQ $0x0c, DX
-	JMP  receiver205
+	JMP  receiver201
 
-done206:
+done202:
 	MOVQ end+136(FP), AX
 	MOVQ CX, (AX)
 	VZEROUPPER
@@ -6859,19 +6160,19 @@ TEXT ·scoreAVX512(SB), NOSPLIT, $0-44
 	VPXORD       Z0, Z0, Z0
 	VBROADCASTSS bias+40(FP), Z3
 
-row219:
+row215:
 	TESTQ  BX, BX
-	JLE    end221
+	JLE    end217
 	VPXORD Z1, Z1, Z1
 	XORQ   DI, DI
 
-column220:
+column216:
 	VMOVUPS       (CX)(DI*4), Z2
 	VMAXPS        Z2, Z0, Z2
 	VFMADD231PS   (DX)(DI*4), Z2, Z1
 	ADDQ          $0x10, DI
 	CMPQ          DI, SI
-	JL            column220
+	JL            column216
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -6886,9 +6187,9 @@ column220:
 	ADDQ          $0x04, AX
 	LEAQ          (CX)(SI*4), CX
 	DECQ          BX
-	JMP           row219
+	JMP           row215
 
-end221:
+end217:
 	VZEROUPPER
 	RET
 
@@ -6899,9 +6200,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ count+16(FP), DX
 
-vectors222:
+vectors218:
 	CMPQ    DX, $0x00000040
-	JL      rest223
+	JL      rest219
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -6917,21 +6218,21 @@ vectors222:
 	ADDQ    $0x00000100, AX
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
-	JMP     vectors222
+	JMP     vectors218
 
-rest223:
-vectors224:
+rest219:
+vectors220:
 	CMPQ    DX, $0x00000010
-	JL      rest225
+	JL      rest221
 	VMOVUPS (AX), Z0
 	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors224
+	JMP     vectors220
 
-rest225:
+rest221:
 	VZEROUPPER
 	RET
 
@@ -6943,9 +6244,9 @@ TEXT ·productAVX512(SB), NOSPLIT, $0-32
 	MOVQ b+16(FP), DX
 	MOVQ count+24(FP), BX
 
-vectors226:
+vectors222:
 	CMPQ    BX, $0x00000040
-	JL      rest227
+	JL      rest223
 	VMOVUPS (CX), Z0
 	VMOVUPS 64(CX), Z1
 	VMOVUPS 128(CX), Z2
@@ -6962,12 +6263,12 @@ vectors226:
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	SUBQ    $0x00000040, BX
-	JMP     vectors226
+	JMP     vectors222
 
-rest227:
-vectors228:
+rest223:
+vectors224:
 	CMPQ    BX, $0x00000010
-	JL      rest229
+	JL      rest225
 	VMOVUPS (CX), Z0
 	VMULPS  (DX), Z0, Z0
 	VMOVUPS Z0, (AX)
@@ -6975,9 +6276,9 @@ vectors228:
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	SUBQ    $0x00000010, BX
-	JMP     vectors228
+	JMP     vectors224
 
-rest229:
+rest225:
 	VZEROUPPER
 	RET
 
@@ -6989,18 +6290,18 @@ TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	MOVQ   count+16(FP), DX
 	VPXORD Z0, Z0, Z0
 
-vectors230:
+vectors226:
 	CMPQ    DX, $0x00000010
-	JL      rest231
+	JL      rest227
 	VMOVUPS (CX), Z1
 	VMAXPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
-	JMP     vectors230
+	JMP     vectors226
 
-rest231:
+rest227:
 	VZEROUPPER
 	RET
 
@@ -7013,9 +6314,9 @@ TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	MOVQ   count+24(FP), BX
 	VPXORD Z0, Z0, Z0
 
-vectors232:
+vectors228:
 	CMPQ      BX, $0x00000010
-	JL        rest233
+	JL        rest229
 	VMOVUPS   (CX), Z1
 	VMOVUPS   (DX), Z2
 	VCMPPS    $0x0e, Z0, Z1, K1
@@ -7025,9 +6326,9 @@ vectors232:
 	ADDQ      $0x00000040, CX
 	ADDQ      $0x00000040, DX
 	SUBQ      $0x00000010, BX
-	JMP       vectors232
+	JMP       vectors228
 
-rest233:
+rest229:
 	VZEROUPPER
 	RET
 
@@ -7041,9 +6342,9 @@ TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-vectors234:
+vectors230:
 	CMPQ    CX, $0x00000040
-	JL      rest235
+	JL      rest231
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
@@ -7058,20 +6359,20 @@ vectors234:
 	VORPS   Z3, Z7, Z7
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
-	JMP     vectors234
+	JMP     vectors230
 
-rest235:
-vectors236:
+rest231:
+vectors232:
 	CMPQ    CX, $0x00000010
-	JL      rest237
+	JL      rest233
 	VMOVUPS (AX), Z0
 	VSUBPS  Z0, Z0, Z0
 	VORPS   Z0, Z4, Z4
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
-	JMP     vectors236
+	JMP     vectors232
 
-rest237:
+rest233:
 	VORPS         Z5, Z4, Z4
 	VORPS         Z6, Z4, Z4
 	VORPS         Z7, Z4, Z4
@@ -7099,9 +6400,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors238:
+vectors234:
 	CMPQ    SI, $0x00000010
-	JL      rest239
+	JL      rest235
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -7127,9 +6428,9 @@ vectors238:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors238
+	JMP     vectors234
 
-rest239:
+rest235:
 	VZEROUPPER
 	RET
 
@@ -7154,7 +6455,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row240:
+row236:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -7182,7 +6483,7 @@ row240:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word241:
+word237:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -7200,10 +6501,10 @@ word241:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word241
+	JNZ          word237
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row240
+	JNZ          row236
 	VZEROUPPER
 	RET
 
@@ -7227,12 +6528,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down242:
+down238:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across243:
+across239:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -7284,11 +6585,11 @@ across243:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across243
+	JNZ         across239
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down242
+	JNZ         down238
 	VZEROUPPER
 	RET
 
@@ -7299,10 +6600,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity244:
+entity240:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end248
+	JGE        end244
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -7310,19 +6611,19 @@ entity244:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing245
+	JEQ        nothing241
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing245
+	JEQ        nothing241
 	LEAQ       (SI)(DI*4), DI
 
-fours249:
+fours245:
 	CMPQ     BX, $0x04
-	JLE      last250
+	JLE      last246
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -7338,12 +6639,12 @@ fours249:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full247
+	JEQ      full243
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours249
+	JMP      fours245
 
-last250:
+last246:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -7370,11 +6671,11 @@ last250:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full247:
+full243:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing245
+	JEQ       nothing241
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -7385,57 +6686,57 @@ full247:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next246
+	JLT       next242
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next246
+	JEQ       next242
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without251
+	JCC       without247
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without251:
+without247:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without252
+	JCC       without248
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without252:
+without248:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without253
+	JCC       without249
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without253:
+without249:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without254
+	JCC       without250
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without254:
+without250:
 	ADDQ DI, BX
 
-next246:
+next242:
 	INCQ CX
-	JMP  entity244
+	JMP  entity240
 
-nothing245:
+nothing241:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity244
+	JMP       entity240
 
-end248:
+end244:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -7448,10 +6749,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity255:
+entity251:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end257
+	JGE       end253
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -7463,12 +6764,12 @@ entity255:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none256
+	JEQ       none252
 	LEAQ      (R8)(R9*4), R9
 
-fours258:
+fours254:
 	CMPQ      SI, $0x04
-	JLE       last259
+	JLE       last255
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -7547,9 +6848,9 @@ fours258:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours258
+	JMP       fours254
 
-last259:
+last255:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -7640,11 +6941,11 @@ last259:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none256:
+none252:
 	INCQ DX
-	JMP  entity255
+	JMP  entity251
 
-end257:
+end253:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -7660,10 +6961,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity260:
+entity256:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end264
+	JGE        end260
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -7671,21 +6972,21 @@ entity260:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing261
+	JEQ        nothing257
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing261
+	JEQ        nothing257
 	LEAQ       (DI)(R8*4), R8
 
-fours265:
+fours261:
 	CMPQ       AX, $0x00004000
-	JGE        full267
+	JGE        full263
 	CMPQ       SI, $0x04
-	JLE        last266
+	JLE        last262
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7716,9 +7017,9 @@ fours265:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours265
+	JMP        fours261
 
-last266:
+last262:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7772,7 +7073,7 @@ last266:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing261
+	JEQ          nothing257
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7783,57 +7084,57 @@ last266:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next262
+	JLT          next258
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next262
+	JEQ          next258
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without268
+	JCC          without264
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without268:
+without264:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without269
+	JCC       without265
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without269:
+without265:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without270
+	JCC       without266
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without270:
+without266:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without271
+	JCC       without267
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without271:
+without267:
 	ADDQ R8, SI
 
-next262:
+next258:
 	INCQ DX
-	JMP  entity260
+	JMP  entity256
 
-nothing261:
+nothing257:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity260
+	JMP       entity256
 
-end264:
+end260:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7849,9 +7150,9 @@ end264:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight272:
+eight268:
 	CMPQ       AX, $0x00
-	JLE        drained275
+	JLE        drained271
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7879,23 +7180,23 @@ eight272:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry273:
+carry269:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried274
+	JEQ       carried270
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry273
+	JMP       carry269
 
-carried274:
+carried270:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight272
+	JMP  eight268
 
-drained275:
+drained271:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7907,7 +7208,7 @@ drained275:
 	VZEROUPPER
 	RET
 
-full267:
+full263:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7923,9 +7224,9 @@ full267:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight276:
+eight272:
 	CMPQ       AX, $0x00
-	JLE        drained279
+	JLE        drained275
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7953,28 +7254,28 @@ eight276:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry277:
+carry273:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried278
+	JEQ       carried274
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry277
+	JMP       carry273
 
-carried278:
+carried274:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight276
+	JMP  eight272
 
-drained279:
+drained275:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours265
+	JMP       fours261
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -7997,10 +7298,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity280:
+entity276:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end282
+	JGE       end278
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -8012,14 +7313,14 @@ entity280:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none281
+	JEQ       none277
 	LEAQ      (R9)(R10*4), R10
 
-fours283:
+fours279:
 	CMPQ       AX, $0x00004000
-	JGE        full285
+	JGE        full281
 	CMPQ       DI, $0x04
-	JLE        last284
+	JLE        last280
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -8110,9 +7411,9 @@ fours283:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours283
+	JMP        fours279
 
-last284:
+last280:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -8224,11 +7525,11 @@ last284:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none281:
+none277:
 	INCQ BX
-	JMP  entity280
+	JMP  entity276
 
-end282:
+end278:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -8244,9 +7545,9 @@ end282:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight286:
+eight282:
 	CMPQ       AX, $0x00
-	JLE        drained289
+	JLE        drained285
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -8274,23 +7575,23 @@ eight286:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry287:
+carry283:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried288
+	JEQ       carried284
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry287
+	JMP       carry283
 
-carried288:
+carried284:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight286
+	JMP  eight282
 
-drained289:
+drained285:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -8302,7 +7603,7 @@ drained289:
 	VZEROUPPER
 	RET
 
-full285:
+full281:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -8318,9 +7619,9 @@ full285:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight290:
+eight286:
 	CMPQ       AX, $0x00
-	JLE        drained293
+	JLE        drained289
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -8348,28 +7649,28 @@ eight290:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry291:
+carry287:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried292
+	JEQ       carried288
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry291
+	JMP       carry287
 
-carried292:
+carried288:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight290
+	JMP  eight286
 
-drained293:
+drained289:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours283
+	JMP       fours279
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -8378,58 +7679,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity294:
+entity290:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end296
+	JGE       end292
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip295
+	JLT       skip291
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip295
+	JEQ       skip291
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without297
+	JCC       without293
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without297:
+without293:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without298
+	JCC       without294
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without298:
+without294:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without299
+	JCC       without295
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without299:
+without295:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without300
+	JCC       without296
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without300:
+without296:
 	ADDQ DI, BX
 
-skip295:
+skip291:
 	INCQ DX
-	JMP  entity294
+	JMP  entity290
 
-end296:
+end292:
 	VZEROUPPER
 	RET
 
@@ -8448,7 +7749,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again301:
+again297:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -8527,7 +7828,7 @@ again301:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again301
+	JNE          again297
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -8540,7 +7841,7 @@ again301:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again302:
+again298:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -8619,7 +7920,7 @@ again302:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again302
+	JNE        again298
 	VZEROUPPER
 	RET
 
@@ -8651,12 +7952,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square303:
+square299:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane304:
+plane300:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -8684,7 +7985,7 @@ plane304:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent305
+	JGE        absent301
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8703,10 +8004,10 @@ plane304:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent305:
+absent301:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without306
+	JCC   without302
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8716,10 +8017,10 @@ absent305:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without306:
+without302:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without307
+	JCC   without303
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8729,7 +8030,7 @@ without306:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without307:
+without303:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8803,7 +8104,7 @@ without307:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane304
+	JL         plane300
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8825,7 +8126,7 @@ without307:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane308:
+plane304:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8853,7 +8154,7 @@ plane308:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent309
+	JGE        absent305
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8872,10 +8173,10 @@ plane308:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent309:
+absent305:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without310
+	JCC   without306
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8885,10 +8186,10 @@ absent309:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without310:
+without306:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without311
+	JCC   without307
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8898,7 +8199,7 @@ without310:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without311:
+without307:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8972,7 +8273,7 @@ without311:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane308
+	JL         plane304
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -8992,7 +8293,7 @@ without311:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again312:
+again308:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -9071,13 +8372,13 @@ again312:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again312
+	JNE        again308
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square303
+	JNE        square299
 	VZEROUPPER
 	RET
 
@@ -9088,7 +8389,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned313
+	JNE   unaligned309
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -9116,7 +8417,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again314:
+again310:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -9160,12 +8461,12 @@ again314:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again314
+	JNE         again310
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned313:
+unaligned309:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -9193,7 +8494,7 @@ unaligned313:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again315:
+again311:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -9245,6 +8546,6 @@ again315:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again315
+	JNE         again311
 	VZEROUPPER
 	RET

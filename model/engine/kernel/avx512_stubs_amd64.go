@@ -17,7 +17,7 @@ func multiplyMaskedAVX512(c *float32, a *float32, b *float32, rows int, terms in
 // aggregate16AVX512 is portable.Aggregate for DistMult and PNA, over 16 columns.
 //
 //go:noescape
-func aggregate16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+func aggregate16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 
 // aggregateBackward16AVX512 is portable.AggregateBackward for DistMult and PNA, over 16 columns.
 //
@@ -27,7 +27,7 @@ func aggregateBackward16AVX512(count int, rows *int32, featureRows *int32, begin
 // aggregate32AVX512 is portable.Aggregate for DistMult and PNA, over 32 columns.
 //
 //go:noescape
-func aggregate32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+func aggregate32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 
 // aggregateBackward32AVX512 is portable.AggregateBackward for DistMult and PNA, over 32 columns.
 //
@@ -37,7 +37,7 @@ func aggregateBackward32AVX512(count int, rows *int32, featureRows *int32, begin
 // aggregate64AVX512 is portable.Aggregate for DistMult and PNA, over 64 columns.
 //
 //go:noescape
-func aggregate64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int, featureStride int, half int)
+func aggregate64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, second *float32, degree *float32, copies *float32, meanFactor *float32, features *float32, stride int)
 
 // aggregateBackward64AVX512 is portable.AggregateBackward for DistMult and PNA, over 64 columns.
 //
@@ -47,32 +47,27 @@ func aggregateBackward64AVX512(count int, rows *int32, featureRows *int32, begin
 // sum16AVX512 is portable.Aggregate for DistMult and Sum, over 16 columns.
 //
 //go:noescape
-func sum16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum16AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // sum32AVX512 is portable.Aggregate for DistMult and Sum, over 32 columns.
 //
 //go:noescape
-func sum32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum32AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // sum64AVX512 is portable.Aggregate for DistMult and Sum, over 64 columns.
 //
 //go:noescape
-func sum64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int, featureStride int)
+func sum64AVX512(count int, rows *int32, featureRows *int32, begins *int32, ends *int32, senders *int32, relations *int32, last int, states *float32, embeddings *float32, previous *float32, previousStride int, initial *float32, degree *float32, copies *float32, features *float32, stride int)
 
 // normalize32AVX512 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalize32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-
-// normalizeTwo32AVX512 is portable.Normalize for rows of 32.
-//
-//go:noescape
-func normalizeTwo32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalize32AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining32AVX512 is portable.Normalize for rows of 32.
 //
 //go:noescape
-func normalizeTraining32AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalizeTraining32AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward32AVX512 is portable.NormalizeBackward for rows of 32.
 //
@@ -82,17 +77,12 @@ func normalizeBackward32AVX512(count int, rows *int32, linearRows *int32, linear
 // normalize64AVX512 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalize64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
-
-// normalizeTwo64AVX512 is portable.Normalize for rows of 64.
-//
-//go:noescape
-func normalizeTwo64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalize64AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeTraining64AVX512 is portable.Normalize for rows of 64.
 //
 //go:noescape
-func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear *float32, lane int, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
+func normalizeTraining64AVX512(count int, rows *int32, linearRows *int32, linear *float32, bias *float32, deviation *float32, scale *float32, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)
 
 // normalizeBackward64AVX512 is portable.NormalizeBackward for rows of 64.
 //

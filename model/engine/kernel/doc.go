@@ -11,9 +11,8 @@
 //
 // # Data layout
 //
-// A table is a dense row-major array of float32, [rows, Dim]. A batched query's lanes stand side
-// by side in each row. Receivers name the entities to update; their senders are in compressed
-// sparse form (Senders): receiver o's parents, siblings and children are three adjacent ranges
+// A table is a dense row-major array of float32, [rows, Dim]. Receivers name the
+// entities to update; their senders are in compressed sparse form (Senders): receiver o's parents, siblings and children are three adjacent ranges
 // of the same list, so hearing one more kind means reading further.
 //
 // An example with Dim 2: entities a, b and c, where b hears its parent a by relation 0, and c

@@ -22,7 +22,7 @@ type Kernel interface {
 // Aggregator reduces the messages that receivers hear, and propagates gradients through that.
 type Aggregator interface {
 	// Aggregate reduces the messages of every receiver and writes its features into the row
-	// that r.FeatureRows names. features is [lanes, .., r.Width()]: for PNA the receiver's
+	// that r.FeatureRows names. features is [.., r.Width()]: for PNA the receiver's
 	// previous state, then mean, max, min and standard deviation; for the other reductions
 	// the previous state, then the aggregate.
 	Aggregate(r *Receivers, features []float32)
@@ -34,11 +34,6 @@ type Aggregator interface {
 	// minimum), the first one receives its gradient, in the order Initial, DegreeMessage,
 	// messages.
 	AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients)
-
-	// FusesLanes reports whether aggregating a batch of two lanes of dim dimensions each is
-	// faster than aggregating the lanes one after the other, which takes no more memory than
-	// one.
-	FusesLanes(message Message, reduction Reduction, dim int) bool
 }
 
 // NodeUpdater finishes the update of entities' states, and propagates gradients through that.
@@ -128,11 +123,6 @@ type Receivers struct {
 	Message   Message
 	Reduction Reduction
 
-	// Lanes is the number of batched queries of one source, which stand side by side in every
-	// row of Dim entries; 0 means 1. Each lane's features are a table of their own. Only one
-	// lane has a backward pass.
-	Lanes int
-
 	// Rows are the receivers' rows in the tables below, FeatureRows their rows in the
 	// features, [n] each.
 	Rows, FeatureRows []int32
@@ -183,19 +173,13 @@ func (s *Senders) Range(receiver int32, kinds int) (begin, end int32) {
 // Count returns the number n of receivers.
 func (r *Receivers) Count() int { return len(r.Rows) }
 
-// Width returns the number of entries of a receiver's features in a lane: five times a lane's
-// dimensions for PNA, else twice.
+// Width returns the number of entries of a receiver's features: five times Dim for PNA, else twice.
 func (r *Receivers) Width() int {
 	if r.Reduction == PNA {
-		return 5 * r.laneDim()
+		return 5 * r.Dim
 	}
-	return 2 * r.laneDim()
+	return 2 * r.Dim
 }
-
-func (r *Receivers) lanes() int { return max(r.Lanes, 1) }
-
-// laneDim returns the number of dimensions of one query's states.
-func (r *Receivers) laneDim() int { return r.Dim / r.lanes() }
 
 // Gradients are the tables that AggregateBackward adds to, shaped as the fields of the same
 // names in Receivers; a table that is nil there is nil here. Initial may be nil.
@@ -215,15 +199,12 @@ type NodeUpdate struct {
 	// Rows are the updated rows of Residual and Output, LinearRows the rows of Linear,
 	// InverseDeviation and Mask, [n] each.
 	Rows, LinearRows []int32
-	// Lanes is the number of batched queries that stand side by side in every row of Residual
-	// and Output, 1 or 2; 0 means 1. Each lane's Linear is a table of its own.
-	Lanes int
-	// Linear is the linear map's output, [Lanes, .., Dim], without its Bias, [Dim] or nil for
+	// Linear is the linear map's output, [.., Dim], without its Bias, [Dim] or nil for
 	// none. Normalize replaces it by the normalized values before scale and shift, which
 	// NormalizeBackward reads. With a nil InverseDeviation its contents are undefined afterwards.
 	Linear, Bias []float32
 	// InverseDeviation receives 1 / sqrt(variance + epsilon) of each row. It is nil without a
-	// backward pass: for two lanes, and while scoring, where nothing is dropped.
+	// backward pass: while scoring, where nothing is dropped.
 	InverseDeviation []float32
 	// Scale and Shift are [Dim], or both nil for a normalization that is not affine.
 	Scale, Shift []float32
@@ -231,12 +212,9 @@ type NodeUpdate struct {
 	// kept where bit j%32 of word j/32 is set, and multiplied by MaskScale. Nil keeps all.
 	Mask      []uint32
 	MaskScale float32
-	// Residual is [rows, Lanes, Dim], or nil for zeros. Output, [rows, Lanes, Dim], may not
-	// overlap it.
+	// Residual is [rows, Dim], or nil for zeros. Output, [rows, Dim], may not overlap it.
 	Residual, Output []float32
 }
-
-func (u *NodeUpdate) lanes() int { return max(u.Lanes, 1) }
 
 // NodeUpdateGradients are the results of NormalizeBackward: Linear, [.., Dim], is set in the
 // rows of LinearRows; Bias, Scale and Shift, [Dim], are added to unless they are nil.

@@ -178,58 +178,41 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
-// TestNormalizeForScoring checks that an update without a backward pass, of one or two lanes, gives the
-// bits of one with, whatever other rows hold.
+// TestNormalizeForScoring checks that an update without a backward pass gives the bits of one with, whatever other rows hold.
 func TestNormalizeForScoring(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(33, 34))
 		for n := range 301 {
-			checkForScoring(t, k, rng, []int{16, 32, 64, 3, 48}[n%5], n, 1+n/5%2)
-			checkForScoring(t, k, rng, 32, n, 2)
+			checkForScoring(t, k, rng, []int{16, 32, 64, 3, 48}[n%5], n)
 		}
 		for dim := 1; dim <= 300; dim++ {
-			checkForScoring(t, k, rng, dim, 1+dim%9, 1+dim%2)
+			checkForScoring(t, k, rng, dim, 1+dim%9)
 		}
 	})
 }
 
-func checkForScoring(t *testing.T, k Kernel, rng *rand.Rand, dim, n, lanes int) {
+func checkForScoring(t *testing.T, k Kernel, rng *rand.Rand, dim, n int) {
 	t.Helper()
-	both := newUpdate(rng, dim, n, rng.IntN(16)&^2)
-	both.Lanes, both.InverseDeviation = lanes, nil
-	both.Linear = normal(rng, lanes*n*dim)
+	scoring := newUpdate(rng, dim, n, rng.IntN(16)&^2)
+	scoring.InverseDeviation = nil
 	if n > 0 {
-		both.Linear[rng.IntN(len(both.Linear))] = float32([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0}[rng.IntN(4)])
+		scoring.Linear[rng.IntN(len(scoring.Linear))] = float32([]float64{math.NaN(), math.Inf(1), math.Inf(-1), 0}[rng.IntN(4)])
 	}
-	if both.Residual != nil {
-		both.Residual = normal(rng, lanes*n*dim)
-	}
-	want := make([]float32, lanes*n*dim)
-	for lane := range lanes {
-		one := *both
-		one.Lanes, one.Linear = 1, slices.Clone(both.Linear[lane*n*dim:(lane+1)*n*dim])
-		one.InverseDeviation, one.Output = make([]float32, n), make([]float32, n*dim)
-		one.Residual = nil
-		for row := 0; row < n && both.Residual != nil; row++ {
-			one.Residual = append(one.Residual, both.Residual[(row*lanes+lane)*dim:][:dim]...)
-		}
-		k.Normalize(&one)
-		for row := range n {
-			copy(want[(row*lanes+lane)*dim:], one.Output[row*dim:(row+1)*dim])
-		}
-	}
-	what := fmt.Sprintf("dim %d, %d rows, %d lanes", dim, n, lanes)
-	linear, checkLinear := guarded(len(want))
-	copy(linear, both.Linear)
-	output, checkOutput := guarded(len(want))
-	both.Linear, both.Output = linear, output
-	k.Normalize(both)
+	training := *scoring
+	training.Linear, training.InverseDeviation, training.Output = slices.Clone(scoring.Linear), make([]float32, n), make([]float32, n*dim)
+	k.Normalize(&training)
+	what := fmt.Sprintf("dim %d, %d rows", dim, n)
+	linear, checkLinear := guarded(n * dim)
+	copy(linear, scoring.Linear)
+	output, checkOutput := guarded(n * dim)
+	scoring.Linear, scoring.Output = linear, output
+	k.Normalize(scoring)
 	checkLinear(t, what)
 	checkOutput(t, what)
 	for i, v := range output {
-		if math.Float32bits(v) != math.Float32bits(want[i]) && (v == v || want[i] == want[i]) {
-			t.Fatalf("%s: output %d is %v, want %v", what, i, v, want[i])
+		if want := training.Output[i]; math.Float32bits(v) != math.Float32bits(want) && (v == v || want == want) {
+			t.Fatalf("%s: output %d is %v, want %v", what, i, v, want)
 		}
 	}
 }

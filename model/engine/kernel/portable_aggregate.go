@@ -11,47 +11,35 @@ var smallestVarianceBits = int32(math.Float32bits(smallestVariance))
 // of features itself: the sum where the mean will be, the squares where the deviation will be,
 // and each message where the previous state will be, which is copied last.
 func (portable) Aggregate(r *Receivers, features []float32) {
-	size := len(features) / r.lanes()
-	for lane := range r.lanes() {
-		r.aggregateLane(lane*r.laneDim(), features[lane*size:(lane+1)*size])
-	}
-}
-
-// FusesLanes returns false: lanes are reduced one after the other.
-func (portable) FusesLanes(Message, Reduction, int) bool { return false }
-
-// aggregateLane reduces the lane that begins at an entry of every row.
-func (r *Receivers) aggregateLane(lane int, features []float32) {
 	if r.Message == DistMult && r.Reduction == PNA && r.Initial == nil {
-		r.aggregatePNA(lane, features)
+		r.aggregatePNA(features)
 		return
 	}
 	width := r.Width()
 	for i, at := range r.FeatureRows {
 		o, row := int(r.Rows[i]), features[int(at)*width:][:width:width]
-		r.gatherRow(o, lane, row)
-		r.copyPrevious(o, lane, row)
+		r.gatherRow(o, row)
+		r.copyPrevious(o, row)
 	}
 }
 
 // copyPrevious writes the previous state of the receiver in row o, or zeros, to its features.
-func (r *Receivers) copyPrevious(o, lane int, row []float32) {
-	previous := row[:r.laneDim()]
+func (r *Receivers) copyPrevious(o int, row []float32) {
+	previous := row[:r.Dim]
 	if r.Previous == nil {
 		clear(previous)
 		return
 	}
-	copy(previous, r.Previous[o*r.Dim+lane:])
+	copy(previous, r.Previous[o*r.Dim:])
 }
 
 // gatherRow reduces one receiver's messages, for any message, reduction and boundary.
-func (r *Receivers) gatherRow(o, lane int, row []float32) {
-	d := r.laneDim()
-	set := r.start(lane, row)
+func (r *Receivers) gatherRow(o int, row []float32) {
+	set := r.start(row)
 	if copies := r.copies(o); copies > 0 {
-		set.addCopies(r.DegreeMessage[lane:lane+d], copies)
+		set.addCopies(r.DegreeMessage[:r.Dim], copies)
 	}
-	r.gather(&set, lane, row[:d], int32(o))
+	r.gather(&set, row[:r.Dim], int32(o))
 	set.finish(r, o)
 }
 
@@ -68,7 +56,7 @@ type messageSet struct{ sum, squares, high, low []float32 }
 
 // setIn returns a set that accumulates in a row of features.
 func (r *Receivers) setIn(row []float32) messageSet {
-	d := r.laneDim()
+	d := r.Dim
 	switch r.Reduction {
 	case PNA:
 		return messageSet{sum: row[d : 2*d], high: row[2*d : 3*d], low: row[3*d : 4*d], squares: row[4*d : 5*d]}
@@ -81,13 +69,13 @@ func (r *Receivers) setIn(row []float32) messageSet {
 }
 
 // start returns the set that holds the boundary alone.
-func (r *Receivers) start(lane int, row []float32) messageSet {
+func (r *Receivers) start(row []float32) messageSet {
 	s := r.setIn(row)
 	if r.Initial == nil {
 		clear(row)
 		return s
 	}
-	initial := r.Initial[lane : lane+r.laneDim()]
+	initial := r.Initial[:r.Dim]
 	copy(s.sum, initial)
 	copy(s.high, initial)
 	copy(s.low, initial)
@@ -106,12 +94,12 @@ func (r *Receivers) start(lane int, row []float32) messageSet {
 }
 
 // gather adds the messages that the receiver in row o hears.
-func (r *Receivers) gather(s *messageSet, lane int, scratch []float32, o int32) {
-	d := r.laneDim()
+func (r *Receivers) gather(s *messageSet, scratch []float32, o int32) {
+	d := r.Dim
 	begin, end := r.Senders.Range(o, r.Kinds)
 	onlySum := r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean)
 	for e := begin; e < end; e++ {
-		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*r.Dim+lane, int(r.Senders.Relations[e])*r.Dim+lane
+		u, q := (r.StateOffset+int(r.Senders.Rows[e]))*d, int(r.Senders.Relations[e])*d
 		x, w := r.States[u:u+d], r.RelationEmbeddings[q:q+d]
 		if onlySum {
 			addProducts(s.sum, x, w)

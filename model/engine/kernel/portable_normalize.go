@@ -11,37 +11,32 @@ const normalizedRows = 16
 
 // Normalize passes over a row three times: for its mean, its variance, and its output.
 func (portable) Normalize(u *NodeUpdate) {
-	lanes := u.lanes()
-	for lane := range lanes {
-		linear := u.Linear[lane*(len(u.Linear)/lanes):]
-		for first := 0; first < len(u.LinearRows); first += normalizedRows {
-			last := min(first+normalizedRows, len(u.LinearRows))
-			u.normalizeRows(lane, linear, u.LinearRows[first:last], u.Rows[first:last])
-		}
+	for first := 0; first < len(u.LinearRows); first += normalizedRows {
+		last := min(first+normalizedRows, len(u.LinearRows))
+		u.normalizeRows(u.LinearRows[first:last], u.Rows[first:last])
 	}
 }
 
-// normalizeRows handles one lane of at most normalizedRows rows.
-func (u *NodeUpdate) normalizeRows(lane int, linear []float32, at, rows []int32) {
+// normalizeRows handles at most normalizedRows rows.
+func (u *NodeUpdate) normalizeRows(at, rows []int32) {
 	var inverses [normalizedRows]float32
-	u.center(linear, at, &inverses)
+	u.center(at, &inverses)
 	d := u.Dim
 	for k, i := range at {
 		if u.InverseDeviation != nil {
 			u.InverseDeviation[i] = inverses[k]
 		}
-		o := (int(rows[k])*u.lanes() + lane) * d
-		u.activate(linear[int(i)*d:][:d], int(i), o, inverses[k])
+		u.activate(u.Linear[int(i)*d:][:d], int(i), int(rows[k])*d, inverses[k])
 	}
 }
 
 // center adds the bias to rows of linear, subtracts their means, and sets inverses to
 // 1 / sqrt(variance + epsilon).
-func (u *NodeUpdate) center(linear []float32, at []int32, inverses *[normalizedRows]float32) {
+func (u *NodeUpdate) center(at []int32, inverses *[normalizedRows]float32) {
 	var means [normalizedRows]float32
 	d, n := u.Dim, float32(u.Dim)
 	for k, i := range at {
-		row := linear[int(i)*d:][:d]
+		row := u.Linear[int(i)*d:][:d]
 		if u.Bias != nil {
 			means[k] = addAndSum(row, u.Bias) / n
 		} else {
@@ -49,7 +44,7 @@ func (u *NodeUpdate) center(linear []float32, at []int32, inverses *[normalizedR
 		}
 	}
 	for k, i := range at {
-		variance := center(linear[int(i)*d:][:d], means[k]) / n
+		variance := center(u.Linear[int(i)*d:][:d], means[k]) / n
 		inverses[k] = 1 / float32(math.Sqrt(float64(variance+normalizeEpsilon)))
 	}
 }

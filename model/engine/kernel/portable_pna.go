@@ -4,7 +4,7 @@ import "math"
 
 // This file and portable_pna_unrolled.go aggregate DistMult's messages to PNA's features, the
 // default model, for receivers whose boundary is zero: all but the source. They give what
-// aggregateLane's general loop gives and take a quarter of its time (a seventh where states are
+// Aggregate's general loop gives and take a quarter of its time (a seventh where states are
 // not in the second-level cache): the accumulators of a few dimensions stay in registers, and
 // maximum and minimum take no branches.
 
@@ -39,33 +39,33 @@ type messageBlock struct {
 	accumulators [blockDims]accumulator // of the current receiver; empty between receivers
 }
 
-// aggregatePNA reduces the messages of the lane that begins at an entry of every row.
+// aggregatePNA reduces the messages of every receiver.
 //
 // block is a local variable and collect is inlined: storing pointers elsewhere would pass the
 // garbage collector's write barrier.
-func (r *Receivers) aggregatePNA(lane int, features []float32) {
+func (r *Receivers) aggregatePNA(features []float32) {
 	var block messageBlock
 	for j := range block.accumulators {
 		block.accumulators[j] = emptyAccumulator
 	}
-	width, d := r.Width(), r.laneDim()
+	width, d := r.Width(), r.Dim
 	for i, featureRow := range r.FeatureRows {
 		o, row := int(r.Rows[i]), features[int(featureRow)*width:][:width:width]
 		for j := 0; j < d; j += blockDims {
-			accumulators, at := block.accumulators[:min(blockDims, d-j)], lane+j
-			r.startAccumulators(accumulators, o, at)
+			accumulators := block.accumulators[:min(blockDims, d-j)]
+			r.startAccumulators(accumulators, o, j)
 			if len(accumulators) < blockDims {
-				r.accumulateSenders(accumulators, o, at)
+				r.accumulateSenders(accumulators, o, j)
 			} else {
 				for begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end; begin += int32(len(block.x)) {
 					next := min(begin+int32(len(block.x)), end)
-					block.collect(r.Senders.Rows[begin:next], r.Senders.Relations[begin:next], r.States, r.StateOffset*r.Dim+at, r.RelationEmbeddings, at, r.Dim)
+					block.collect(r.Senders.Rows[begin:next], r.Senders.Relations[begin:next], r.States, r.StateOffset*d+j, r.RelationEmbeddings, j, d)
 					block.add()
 				}
 			}
 			finishAccumulators(accumulators, r.MeanFactor[o], row[d+j:2*d], row[2*d+j:3*d], row[3*d+j:4*d], row[4*d+j:5*d])
 		}
-		r.copyPrevious(o, lane, row)
+		r.copyPrevious(o, row)
 	}
 }
 

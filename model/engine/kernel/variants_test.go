@@ -89,9 +89,8 @@ func TestNoAllocation(t *testing.T) {
 		gradient := normal(rng, len(features))
 		g, _ := startGradients(r)
 		u := newUpdate(rng, 32, 50, 7)
-		pair := newUpdate(rng, 32, 50, 5)
-		pair.Lanes, pair.InverseDeviation = 2, nil
-		pair.Linear, pair.Residual, pair.Output = normal(rng, 2*50*32), normal(rng, 2*50*32), make([]float32, 2*50*32)
+		scoring := newUpdate(rng, 32, 50, 5)
+		scoring.InverseDeviation = nil
 		by := &NodeUpdateGradients{Linear: make([]float32, 50*32)}
 		a, b, c := normal(rng, 50*50), normal(rng, 50*50), make([]float32, 50*50)
 		if count := testing.AllocsPerRun(50, func() {
@@ -99,7 +98,7 @@ func TestNoAllocation(t *testing.T) {
 			k.Aggregate(r, features)
 			k.AggregateBackward(r, features, gradient, g)
 			k.Normalize(u)
-			k.Normalize(pair)
+			k.Normalize(scoring)
 			k.NormalizeBackward(u, gradient, by)
 			k.Multiply(c, a, b, 50, 50, 50, true)
 			k.MultiplyTransposed(c, a, b, 50, 50, 50, true)

@@ -76,7 +76,7 @@ func newAStar(r *runner) *astar {
 	}
 }
 
-func (a *astar) propagatesTwo() bool { return false }
+func (a *astar) sharesEqual() bool { return false }
 
 func (a *astar) width() int { return 1 }
 
@@ -140,11 +140,11 @@ func (a *astar) begin() {
 	a.receivers = nil
 	d, w := p.configuration.Dim, p.weights.priority
 	copy(a.query, w.bias)
-	p.kernel.Multiply(a.query, p.embeddings.query, w.query, 1, d, d, true)
+	p.kernel.Multiply(a.query, p.embedding, w.query, 1, d, d, true)
 	a.versions = 0
 	a.extend(2)
 	clear(a.states[:d])
-	copy(a.states[d:2*d], p.embeddings.query)
+	copy(a.states[d:2*d], p.embedding)
 	a.prioritize(0, 2)
 	clear(a.current)
 	a.current[p.query.Source] = 1
@@ -218,10 +218,10 @@ func (a *astar) update(t int, rows []int32) {
 		group.receivers = kernel.Receivers{
 			Dim: d, Message: p.message, Reduction: p.reduction,
 			Senders: layer.edges, Kinds: 1, States: a.weighted,
-			RelationEmbeddings: p.embeddings.relations[t], Previous: layer.kept, MeanFactor: layer.divisor,
+			RelationEmbeddings: p.embeddings[t], Previous: layer.kept, MeanFactor: layer.divisor,
 		}
 		if source >= 0 && part[0] == source {
-			group.receivers.Initial = p.embeddings.query
+			group.receivers.Initial = p.embedding
 		}
 		x.groups = append(x.groups, group)
 	}
@@ -263,7 +263,7 @@ func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) 
 	a.prioritizeBackward(0, identity[:2], into)
 	p.kernel.Add(into.Query, a.stateGradients[d:2*d])
 	p.kernel.Add(into.priority.bias, a.queryGradient)
-	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embeddings.query, 1, d, d, true)
+	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, 1, d, d, true)
 	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryStored, 1, d, d, true)
 }
 

@@ -15,7 +15,7 @@
 //   - Equivalent states are computed once; see package window.
 //   - States are kept by age, the number of layers since an entity was reached: a query needs delta+1
 //     tables of them however many layers there are (statetables.go).
-//   - Two queries of one source are propagated together (Propagator.ForwardBatch).
+//   - Queries of one source that follow each other share its search and layout.
 //   - While training, only the states that the candidates depend on are computed (needed.go, full.go), and,
 //     within a window, only these are laid out where they are few.
 //   - In NBFNet's first layer only the source sends anything: all other receivers of a degree share one

@@ -30,10 +30,9 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 
 // Score sets values[o] of every entity o that the last Forward reached to what score makes of its final state. score gets the states of
 // as many entities as it has values, of the same ages: a table [len(values), dim] for each age, ascending (one table unless delta is
-// specific), valid until it returns. States that are known to be equal are scored once. lane, 0 or 1, selects a query of a batch. Score is
-// not for A*Net's policies, see Priorities.
-func (p *Propagator) Score(lane int, values []float32, score func(states [][]float32, values []float32)) {
-	p.policy.(layered).score(lane, values, score)
+// specific), valid until it returns. States that are known to be equal are scored once. Score is not for A*Net's policies, see Priorities.
+func (p *Propagator) Score(values []float32, score func(states [][]float32, values []float32)) {
+	p.policy.(layered).score(values, score)
 }
 
 func (p *tables) width() int { return p.configuration.Dim }
@@ -76,7 +75,7 @@ func (p *tables) loadGradients(entities []int32, gradient []float32) {
 }
 
 // score scores the final states level by level, at most 512 rows at a time.
-func (p *tables) score(lane int, values []float32, score func(states [][]float32, values []float32)) {
+func (p *tables) score(values []float32, score func(states [][]float32, values []float32)) {
 	const most = 512 // rows whose states and hidden layers stay in the second-level cache
 	entities := p.entities()
 	p.final.values = parallel.Resize(p.final.values, most)
@@ -84,7 +83,7 @@ func (p *tables) score(lane int, values []float32, score func(states [][]float32
 		rows, duplicates := p.layeredPolicy.different(level)
 		for rows := range slices.Chunk(rows, most) {
 			out := p.final.values[:len(rows)]
-			score(p.finalStates(lane, rows), out)
+			score(p.finalStates(rows), out)
 			for i, row := range rows {
 				values[entities[row]] = out[i]
 			}
@@ -95,34 +94,33 @@ func (p *tables) score(lane int, values []float32, score func(states [][]float32
 	}
 }
 
-// finalStates returns one lane of the states of rows, ascending ones of one level, by age.
-func (p *tables) finalStates(lane int, rows []int32) [][]float32 {
-	length, begin, end := p.rowLength(), int(rows[0]), int(rows[len(rows)-1])+1
+// finalStates returns the states of rows, ascending ones of one level, by age.
+func (p *tables) finalStates(rows []int32) [][]float32 {
+	d, begin, end := p.configuration.Dim, int(rows[0]), int(rows[len(rows)-1])+1
 	first, last, _ := p.layeredPolicy.finalAges(p.layout.Entities[begin])
 	p.final.tables = p.final.tables[:0]
 	for age := first; age <= last; age++ {
 		table := p.layeredPolicy.finalTable(begin, age)
-		if p.lanes() == 1 && end-begin == len(rows) {
-			table = table[begin*length : end*length]
+		if end-begin == len(rows) {
+			table = table[begin*d : end*d]
 		} else {
-			table = p.copyStates(age-first, lane, table, rows)
+			table = p.copyStates(age-first, table, rows)
 		}
 		p.final.tables = append(p.final.tables, table)
 	}
 	return p.final.tables
 }
 
-// copyStates returns a copy of one lane of the states of rows, in the i-th buffer.
-func (p *tables) copyStates(i, lane int, states []float32, rows []int32) []float32 {
+// copyStates returns a copy of the states of rows, in the i-th buffer.
+func (p *tables) copyStates(i int, states []float32, rows []int32) []float32 {
 	for len(p.final.copies) <= i {
 		p.final.copies = append(p.final.copies, nil)
 	}
-	d, length := p.configuration.Dim, p.rowLength()
+	d := p.configuration.Dim
 	out := parallel.Resize(p.final.copies[i], len(rows)*d)
 	p.final.copies[i] = out
 	for j, row := range rows {
-		from := int(row)*length + lane*d
-		copy(out[j*d:(j+1)*d], states[from:from+d])
+		copy(out[j*d:(j+1)*d], states[int(row)*d:])
 	}
 	return out
 }

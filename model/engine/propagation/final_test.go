@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// TestScoreHasCandidatesStates expects every entity's final states, as Candidates copies them, in the values of Score, of each of two
-// queries. Many entities have equal ones, of which Score gets one.
+// TestScoreHasCandidatesStates expects every entity's final states, as Candidates copies them, in the values of Score. Many
+// entities have equal ones, of which Score gets one.
 func TestScoreHasCandidatesStates(t *testing.T) {
 	facts := []graph.Fact{{Head: 0, Relation: 3, Tail: 1}, {Head: 1, Relation: 4, Tail: 2}, {Head: 2, Relation: 5, Tail: 3}}
 	for leaf := int32(4); leaf < 600; leaf++ {
@@ -41,37 +41,27 @@ func TestScoreHasCandidatesStates(t *testing.T) {
 			}
 		}
 		for _, q := range s.queries {
-			relations := []int32{q.Relation, 13}
-			got := [2][]float32{make([]float32, 600), make([]float32, 600)}
-			if err := p.ForwardBatch(t.Context(), s.weights, q, relations); err != nil {
+			if err := p.Forward(t.Context(), s.weights, q); err != nil {
 				t.Fatal(err)
 			}
-			for lane := range got {
-				p.Score(lane, got[lane], func(tables [][]float32, values []float32) {
-					scored += len(values)
-					sum(tables, values)
-				})
+			got, want := make([]float32, 600), make([]float32, 600)
+			p.Score(got, func(tables [][]float32, values []float32) {
+				scored += len(values)
+				sum(tables, values)
+			})
+			p.Candidates(entities, states, valid)
+			for o, ages := range valid {
+				var tables [][]float32
+				for age := range int(ages) {
+					tables = append(tables, states[(o*depth+age)*c.Dim:][:c.Dim])
+				}
+				if ages > 0 {
+					reached++
+					sum(tables, want[o:o+1])
+				}
 			}
-			for lane, relation := range relations {
-				q.Relation = relation
-				if err := p.Forward(t.Context(), s.weights, q); err != nil {
-					t.Fatal(err)
-				}
-				p.Candidates(entities, states, valid)
-				want := make([]float32, 600)
-				for o, ages := range valid {
-					var tables [][]float32
-					for age := range int(ages) {
-						tables = append(tables, states[(o*depth+age)*c.Dim:][:c.Dim])
-					}
-					if ages > 0 {
-						reached++
-						sum(tables, want[o:o+1])
-					}
-				}
-				if !slices.Equal(got[lane], want) {
-					t.Fatalf("%s, source %d, lane %d: the values of Score are not those of Candidates", mode, q.Source, lane)
-				}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, source %d: the values of Score are not those of Candidates", mode, q.Source)
 			}
 		}
 		if !(scored < reached*9/10) {

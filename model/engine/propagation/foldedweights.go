@@ -47,24 +47,20 @@ func (p *runner) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32
 	return m[0]
 }
 
-// multiply applies the linear maps to a chunk's features, lane by lane. The kernel's node update adds
-// the bias.
+// multiply applies the linear maps to a chunk's features. The kernel's node update adds the bias.
 func (p *runner) multiply(x *layerUpdate, c *chunk, m activations) {
 	d, width := p.configuration.Dim, p.weights.width()
 	layer := &p.weights.layers[x.layer]
 	for i, b := range c.buckets {
-		for lane := range p.lanes() {
-			first, last := lane*c.count+b.first, lane*c.count+b.last
-			features, linear := m.features[first*width:last*width], m.linear[first*d:last*d]
-			if b.degree == rare {
-				p.multiplyRare(layer, c.degrees[b.first:b.last], features, linear)
-				continue
-			}
-			matrix := p.fold(&layer.maps, c.buckets[i:], d*d)
-			// The product of a previous state of zero is left out.
-			p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], b.zeroRows, width-d, d, false)
-			p.kernel.Multiply(linear[b.zeroRows*d:], features[b.zeroRows*width:], matrix, last-first-b.zeroRows, width, d, false)
+		features, linear := m.features[b.first*width:b.last*width], m.linear[b.first*d:b.last*d]
+		if b.degree == rare {
+			p.multiplyRare(layer, c.degrees[b.first:b.last], features, linear)
+			continue
 		}
+		matrix := p.fold(&layer.maps, c.buckets[i:], d*d)
+		// The product of a previous state of zero is left out.
+		p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], b.zeroRows, width-d, d, false)
+		p.kernel.Multiply(linear[b.zeroRows*d:], features[b.zeroRows*width:], matrix, b.last-b.first-b.zeroRows, width, d, false)
 	}
 }
 

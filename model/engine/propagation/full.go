@@ -21,7 +21,7 @@ func newFullPolicy(r *runner) *fullPolicy {
 	return p
 }
 
-func (p *fullPolicy) propagatesTwo() bool { return false }
+func (p *fullPolicy) sharesEqual() bool { return false }
 
 func (p *fullPolicy) distance(entity int32) (hops int, reached bool) {
 	return p.searchedDistance(entity)
@@ -63,7 +63,7 @@ func (p *fullPolicy) forward(ctx context.Context) error {
 	p.states.resize(c.Layers+1, 0, p.layout.Count(), d)
 	p.clearNeeded(p.states.each[0], 0)
 	source := int(p.sourceRow())
-	copy(p.states.each[0][source*d:(source+1)*d], p.embeddings.query)
+	copy(p.states.each[0][source*d:(source+1)*d], p.embedding)
 	if p.query.Training {
 		p.activations.resize(p.far.count()+p.fullUpdates(), p.weights.width(), d, p.maskWords())
 	}
@@ -179,7 +179,7 @@ func (p *fullPolicy) fullUpdate(t int) {
 		group.receivers.Previous = group.previous
 		group.receivers.StateOffset, group.receivers.Kinds = p.states.first(t-1), 1
 		if found && part[0] == source {
-			group.receivers.Initial = p.embeddings.query
+			group.receivers.Initial = p.embedding
 		}
 		x.groups = append(x.groups, group)
 	}

@@ -13,8 +13,8 @@ type policy interface {
 	forward(ctx context.Context) error
 	// backward adds the gradients of the last forward pass, which was for training, as Propagator.Backward says.
 	backward(entities []int32, gradient []float32, into *Gradients)
-	// propagatesTwo reports whether two queries of a source can be propagated together, and equal states be computed once.
-	propagatesTwo() bool
+	// sharesEqual reports whether equal states can be computed once.
+	sharesEqual() bool
 	// distance is Propagator.Distance.
 	distance(entity int32) (hops int, reached bool)
 	// width is Propagator.Width, candidates Propagator.Candidates.
@@ -48,6 +48,6 @@ type layered interface {
 	// different returns the rows of a level whose final states may differ, and those whose final states are known to equal one of these.
 	different(level int) (rows []int32, duplicates []window.Duplicate)
 	// score is Propagator.Score, edgeGradients Propagator.EdgeGradients.
-	score(lane int, values []float32, score func(states [][]float32, values []float32))
+	score(values []float32, score func(states [][]float32, values []float32))
 	edgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients) error
 }

@@ -75,36 +75,13 @@ func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kerne
 
 // Forward propagates from the query's source. The states stay until the next call. It checks ctx before each layer.
 func (p *Propagator) Forward(ctx context.Context, w *Weights, q Request) error {
-	p.relations = append(p.relations[:0], q.Relation)
-	return p.propagate(ctx, w, q)
+	return p.ForwardRelation(ctx, w, q, q.Relation)
 }
 
-// MaxLanes returns the most queries that ForwardBatch propagates in less time than Forward does one
-// by one: 2 within a window, where the kernel reduces the messages of two queries together, else 1.
-func (p *Propagator) MaxLanes() int {
-	if p.policy.propagatesTwo() && p.kernel.FusesLanes(p.message, p.reduction, p.configuration.Dim) {
-		return 2
-	}
-	return 1
-}
-
-// ForwardBatch propagates one or two queries that differ in their relations only; relations stands
-// in for q.Relation, but for what leaves the graph. Each query is a lane of the state tables: every sender is looked up once, and
-// every weight matrix folded once, for both. A lane has the same bits as the query alone. Two lanes
-// are for scoring within a window.
-func (p *Propagator) ForwardBatch(ctx context.Context, w *Weights, q Request, relations []int32) error {
-	if len(relations) < 1 || len(relations) > 2 {
-		return fmt.Errorf("propagating a batch of %d queries: want 1 or 2", len(relations))
-	}
-	if len(relations) == 2 && (!p.policy.propagatesTwo() || q.Training) {
-		return fmt.Errorf("propagating a batch of 2 queries: policy %s with training %v propagates one at a time", p.configuration.Policy, q.Training)
-	}
-	p.relations = append(p.relations[:0], relations...)
-	return p.propagate(ctx, w, q)
-}
-
-// propagate runs the forward pass of a request. It reuses the distances and the layout of the last request where the source and the graph are equal.
-func (p *Propagator) propagate(ctx context.Context, w *Weights, q Request) error {
+// ForwardRelation propagates a query whose relation stands in for q.Relation, but for what leaves the graph. It reuses the distances and the
+// layout of the last query where the source and the graph are equal.
+func (p *Propagator) ForwardRelation(ctx context.Context, w *Weights, q Request, relation int32) error {
+	p.relation = relation
 	if err := p.check(w, q); err != nil {
 		return err
 	}
@@ -116,7 +93,7 @@ func (p *Propagator) propagate(ctx context.Context, w *Weights, q Request) error
 	p.distances.current = p.distances.current && p.sameSearch
 	p.weights, p.query, p.sent, p.updated = w, q, 0, 0
 	p.folded.maps = nil // the weights may have changed
-	p.embeddings.load(p.runner)
+	p.embedding, p.embeddings = w.Relations.Query(p.relation), w.Relations.Tables(p.relation, &p.buffers)
 	err := p.policy.forward(ctx)
 	p.done = err == nil
 	return err
@@ -140,12 +117,10 @@ func (p *Propagator) check(w *Weights, q Request) error {
 	if q.Source < 0 || int(q.Source) >= g.Entities {
 		return fmt.Errorf("propagating: source %d is out of range 0..%d", q.Source, g.Entities-1)
 	}
-	for _, relation := range p.relations {
-		if relation < 0 || int(relation) >= w.relationCount {
-			return fmt.Errorf("propagating: relation %d is out of range 0..%d", relation, w.relationCount-1)
-		}
+	if p.relation < 0 || int(p.relation) >= w.relationCount {
+		return fmt.Errorf("propagating: relation %d is out of range 0..%d", p.relation, w.relationCount-1)
 	}
-	if q.ShareStates && (!p.policy.propagatesTwo() || p.configuration.Dropout > 0) {
+	if q.ShareStates && (!p.policy.sharesEqual() || p.configuration.Dropout > 0) {
 		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
 	}
 	if q.Training && !w.training {

@@ -173,7 +173,7 @@ func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw fu
 				}
 				name := fmt.Sprintf("seed %d, %s, query %d, %s", seed, k.Name(), number, c.Policy)
 				reached := compareWithReference(t, name, p, weights, model, q, candidates, number > 0, rng)
-				if p.policy.propagatesTwo() && p.layout.Count() < reached {
+				if p.policy.sharesEqual() && p.layout.Count() < reached {
 					narrowed++
 				}
 			}
@@ -206,7 +206,7 @@ func compareWithReference(t *testing.T, name string, p *Propagator, weights *Wei
 	c := p.configuration
 	if few {
 		q.Candidates = entities
-		q.ShareStates = p.policy.propagatesTwo() && c.ShareStates
+		q.ShareStates = p.policy.sharesEqual() && c.ShareStates
 	}
 	if err := p.Forward(t.Context(), weights, q); err != nil {
 		t.Fatal(err)

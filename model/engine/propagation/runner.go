@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/relations"
 	"tagnet/model/engine/window"
 	"tagnet/model/graph"
 	"tagnet/model/weights/configuration"
@@ -25,8 +26,10 @@ type runner struct {
 	// The last query. With a reach its entities have the ids of the part.
 	weights    *Weights
 	query      Request
-	relations  []int32 // the query's relation, or one for each lane of a batch
-	embeddings embeddings
+	relation   int32       // whose answers are computed
+	embedding  []float32   // of the relation, [dim]
+	embeddings [][]float32 // by layer: what messages are multiplied by, [2R, dim]
+	buffers    relations.Buffers
 	distances  distances
 	// sameGraph reports that the query before was answered in the same graph, sameSearch that it had the same source, too.
 	sameGraph, sameSearch bool
@@ -75,12 +78,6 @@ func reductionOf(name string) kernel.Reduction {
 	}
 	panic(fmt.Sprintf("propagation: no kernel for the aggregate %q", name))
 }
-
-// lanes returns the number of queries that are propagated together.
-func (p *runner) lanes() int { return len(p.relations) }
-
-// rowLength returns the number of entries in a row of a state table, over all lanes.
-func (p *runner) rowLength() int { return p.lanes() * p.configuration.Dim }
 
 // canceled returns the cause once ctx is done.
 func canceled(ctx context.Context) error {

@@ -4,7 +4,7 @@ package propagation
 type tables struct {
 	*runner
 	layeredPolicy layered
-	states        stateTables // [V, lanes, dim] each
+	states        stateTables // [V, dim] each
 	divisor       []float32   // 1 / (degree + 1), by row
 	copies        []float32   // number of degree messages, by row
 	needed        needed

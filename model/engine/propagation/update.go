@@ -107,7 +107,7 @@ func (p *runner) maskWords() int { return (p.configuration.Dim + 31) / 32 }
 
 // run updates the receivers of a layer: aggregation, linear map, layer norm, residual.
 func (p *runner) run(x *layerUpdate) {
-	p.updated += int64(x.count * p.lanes())
+	p.updated += int64(x.count)
 	c := p.chunks(x)
 	for c.next() {
 		m := p.activationsOf(x, c)
@@ -140,13 +140,12 @@ func (p *runner) normalize(x *layerUpdate, group int, rows, positions []int32, m
 	p.kernel.Normalize(u)
 }
 
-// activationsOf returns the activations of a chunk, one lane after the other: those that are kept
-// while training, else scratch.
+// activationsOf returns the activations of a chunk: those that are kept while training, else scratch.
 func (p *runner) activationsOf(x *layerUpdate, c *chunk) activations {
 	d, width, words := p.configuration.Dim, p.weights.width(), p.maskWords()
-	from, rows, first := &p.activations, c.count*p.lanes(), x.firstRow+c.first
+	from, rows, first := &p.activations, c.count, x.firstRow+c.first
 	if !p.query.Training {
-		p.scratch.activations.resize(chunkRows*p.lanes(), width, d, words)
+		p.scratch.activations.resize(chunkRows, width, d, words)
 		from, first = &p.scratch.activations, 0
 	}
 	return activations{
@@ -224,7 +223,7 @@ func (p *runner) drops() bool { return p.query.Training && p.dropout.threshold >
 func (p *runner) nodeUpdate(x *layerUpdate, group int, rows, positions []int32, m activations) kernel.NodeUpdate {
 	layer := &p.weights.layers[x.layer]
 	update := kernel.NodeUpdate{
-		Dim: p.configuration.Dim, Lanes: p.lanes(), Rows: rows, LinearRows: positions, Linear: m.linear, Bias: layer.bias, InverseDeviation: m.deviation,
+		Dim: p.configuration.Dim, Rows: rows, LinearRows: positions, Linear: m.linear, Bias: layer.bias, InverseDeviation: m.deviation,
 		Scale: layer.scale, Shift: layer.shift, Residual: x.groups[group].previous, Output: x.groups[group].output,
 	}
 	if !x.keepsAll && p.drops() {

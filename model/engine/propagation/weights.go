@@ -38,8 +38,7 @@ type layerWeights struct {
 	bias       []float32    // [dim] or nil, as the next two
 	scale      []float32
 	shift      []float32
-	// degree is repeated for two lanes, [2, dim]; empty without degree messages.
-	degree []float32
+	degree     []float32 // [dim], empty without degree messages
 }
 
 // NewWeights returns weights for a model of configuration c over g, to be filled by Load.
@@ -104,8 +103,7 @@ func (w *Weights) loadLayer(k kernel.Kernel, t int, p *parameters.Set[float32]) 
 	layer.bias = p.Layer(t+1, "linear.bias")
 	layer.scale, layer.shift = p.Layer(t+1, "layer_norm.weight"), p.Layer(t+1, "layer_norm.bias")
 	w.splitLinear(layer, p.Layer(t+1, "linear.weight"))
-	degree := p.Layer(t+1, "degree")
-	layer.degree = append(append(layer.degree[:0], degree...), degree...)
+	layer.degree = p.Layer(t+1, "degree")
 	if w.training {
 		for scaler, matrix := range layer.maps {
 			if matrix != nil {

@@ -22,7 +22,7 @@ func newWindowPolicy(r *runner) *windowPolicy {
 	return p
 }
 
-func (p *windowPolicy) propagatesTwo() bool { return true }
+func (p *windowPolicy) sharesEqual() bool { return true }
 
 func (p *windowPolicy) distance(entity int32) (hops int, reached bool) {
 	row := p.layout.Row(entity)
@@ -93,7 +93,7 @@ func (p *windowPolicy) forward(ctx context.Context) error {
 		}
 		p.windowUpdate(t)
 		for i := range p.update.groups {
-			p.sent += p.countMessages(&p.update.groups[i], t) * int64(p.lanes())
+			p.sent += p.countMessages(&p.update.groups[i], t)
 		}
 		p.run(&p.update)
 		if p.sharesStates() {
@@ -127,9 +127,9 @@ func (p *windowPolicy) startStates(ages int) {
 	case !p.separatesAges():
 		count = 2
 	}
-	p.states.resize(count, before, p.graph.Entities, p.rowLength())
-	p.states.clearBefore(p.layout.Count(), p.rowLength())
-	copy(p.states.each[0], p.embeddings.query) // the source has row 0
+	p.states.resize(count, before, p.graph.Entities, p.configuration.Dim)
+	p.states.clearBefore(p.layout.Count(), p.configuration.Dim)
+	copy(p.states.each[0], p.embedding) // the source has row 0
 }
 
 // separatesAges reports whether each age has a state table: where states before an entity's last are
@@ -168,14 +168,14 @@ func (p *windowPolicy) duplicates(age, level int) []window.Duplicate {
 
 // copyDuplicates copies the states that layer t computed to the rows with equivalent ones.
 func (p *windowPolicy) copyDuplicates(t int) {
-	length := p.rowLength()
+	d := p.configuration.Dim
 	for i := range p.update.groups {
 		x := &p.update.groups[i]
 		duplicates := p.duplicates(x.age, t-x.age)
-		for _, d := range duplicates {
-			copy(x.output[int(d.Row)*length:int(d.Row+1)*length], x.output[int(d.Of)*length:])
+		for _, same := range duplicates {
+			copy(x.output[int(same.Row)*d:int(same.Row+1)*d], x.output[int(same.Of)*d:])
 		}
-		p.updated += int64(p.lanes() * len(duplicates))
+		p.updated += int64(len(duplicates))
 	}
 }
 
@@ -221,7 +221,7 @@ func (p *windowPolicy) windowGroup(t, age int) receiverGroup {
 		x.receivers.Kinds = 3 // an empty message is the relation's embedding
 	}
 	if t == age {
-		x.receivers.Initial = p.embeddings.query
+		x.receivers.Initial = p.embedding
 		// At age 1 the source's children, if admitted, send empty messages. Every other entity has
 		// the zero of an empty message in its set already, as its boundary.
 		x.receivers.EmptyMessages = age == 1 && p.layout.SourceChildren && p.message != kernel.TransE
@@ -232,12 +232,12 @@ func (p *windowPolicy) windowGroup(t, age int) receiverGroup {
 // receivers describes the layout's rows to the kernel, except for the states their senders have.
 func (p *tables) receivers(layer int) kernel.Receivers {
 	r := kernel.Receivers{
-		Dim: p.rowLength(), Lanes: p.lanes(), Message: p.message, Reduction: p.reduction,
+		Dim: p.configuration.Dim, Message: p.message, Reduction: p.reduction,
 		Senders: p.layout.Senders, States: p.states.all,
-		RelationEmbeddings: p.embeddings.relations[layer], MeanFactor: p.divisor,
+		RelationEmbeddings: p.embeddings[layer], MeanFactor: p.divisor,
 	}
 	if p.configuration.DegreeMessages {
-		r.DegreeMessage, r.Copies = p.weights.layers[layer].degree[:p.rowLength()], p.copies
+		r.DegreeMessage, r.Copies = p.weights.layers[layer].degree, p.copies
 	}
 	return r
 }

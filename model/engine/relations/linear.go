@@ -107,16 +107,11 @@ func (s *linear) prepare(worker *linearWorker, t, lo, hi int) {
 	}
 }
 
-// Tables returns the tables by layer, of two queries interleaved. What is not prepared is computed in b.
-func (s *linear) Tables(queries []int32, b *Buffers) [][]float32 {
-	b.resize(len(s.layers))
+// Tables returns the tables by layer. What is not prepared is computed in b.
+func (s *linear) Tables(relation int32, b *Buffers) [][]float32 {
+	b.tables, b.own = parallel.Extend(b.tables, len(s.layers)), parallel.Extend(b.own, len(s.layers))
 	for t := range s.layers {
-		b.tables[t] = s.table(t, queries[0], &b.own[t])
-		if len(queries) == 2 {
-			b.interleave(t, b.tables[t], 0, s.dim)
-			b.interleave(t, s.table(t, queries[1], &b.own[t]), 1, s.dim)
-			b.tables[t] = b.both[t]
-		}
+		b.tables[t] = s.table(t, relation, &b.own[t])
 	}
 	return b.tables
 }

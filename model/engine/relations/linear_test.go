@@ -43,14 +43,14 @@ func TestPrepare(t *testing.T) {
 			known := slices.DeleteFunc(slices.Clone(queries), func(q int32) bool { return q < 0 || int(q) >= g.RelationCount() })
 			var alone [][]float32
 			for _, q := range known {
-				for _, table := range s.Tables([]int32{q}, &Buffers{}) {
+				for _, table := range s.Tables(q, &Buffers{}) {
 					alone = append(alone, slices.Clone(table))
 				}
 			}
 			s.Prepare(queries)
 			for i, q := range known {
-				of := idle.Tables([]int32{q}, &Buffers{})
-				for layer, table := range s.Tables([]int32{q}, &Buffers{}) {
+				of := idle.Tables(q, &Buffers{})
+				for layer, table := range s.Tables(q, &Buffers{}) {
 					if !slices.Equal(table, alone[i*c.Layers+layer]) {
 						t.Fatalf("%s, queries %v: relation %d, layer %d differs from the query's own", k.Name(), queries, q, layer)
 					}

@@ -164,19 +164,8 @@ func (s *propagated) Query(relation int32) []float32 {
 // States returns the states of all relations for queries of a base relation, [2R, dim], a view.
 func (s *propagated) States(base int32) []float32 { return s.of(base).final }
 
-// Tables returns the tables by layer, of two queries interleaved.
-func (s *propagated) Tables(queries []int32, b *Buffers) [][]float32 {
-	tables := s.of(queries[0]).tables
-	if len(queries) == 1 {
-		return tables
-	}
-	b.resize(len(tables))
-	for t := range tables {
-		b.interleave(t, tables[t], 0, s.dim)
-		b.interleave(t, s.of(queries[1]).tables[t], 1, s.dim)
-	}
-	return b.both
-}
+// Tables returns the tables by layer.
+func (s *propagated) Tables(relation int32, _ *Buffers) [][]float32 { return s.of(relation).tables }
 
 // Backward sets the parameters' gradients to the sum over the batch. Workers take a base relation each; the sums follow the order of the queries.
 func (s *propagated) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {

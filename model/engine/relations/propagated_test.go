@@ -45,7 +45,7 @@ func TestKeptStatesChangeNothing(t *testing.T) {
 		done.Go(func() {
 			for i := range 50 {
 				relation := int32((i*(thread+1) + thread) % 14)
-				want, got := all.Tables([]int32{relation}, &Buffers{}), two.Tables([]int32{relation}, &Buffers{})
+				want, got := all.Tables(relation, &Buffers{}), two.Tables(relation, &Buffers{})
 				if !slices.Equal(all.Query(relation), two.Query(relation)) || !slices.Equal(want[1], got[1]) {
 					t.Errorf("relation %d has other states where two base relations are kept", relation)
 				}

@@ -20,12 +20,18 @@ type Source interface {
 	Group(relation int32) int32
 	// Query returns the embedding of a query's relation, [dim], a view.
 	Query(relation int32) []float32
-	// Tables returns the tables of one query, or of two that are propagated together, by layer: rows that messages are multiplied by,
-	// [2R, queries, dim]. They are read only, and stay until the next call with the same buffers.
-	Tables(queries []int32, b *Buffers) [][]float32
+	// Tables returns the tables for queries of a relation, by layer: rows that messages are multiplied by, [2R, dim]. They are read only,
+	// and stay until the next call with the same buffers.
+	Tables(relation int32, b *Buffers) [][]float32
 	// Backward sets the gradients of the source's parameters in into to the sum over a batch, in the order of its queries: no bit
 	// depends on the number of threads.
 	Backward(queries []int32, batch []Gradient, into *parameters.Set[float32])
+}
+
+// Buffers hold, for one propagator, the tables that a source makes for its queries alone.
+type Buffers struct {
+	tables [][]float32 // by layer, views
+	own    [][]float32 // by layer
 }
 
 // Gradient is the gradient of the embeddings that a source gave to one query.

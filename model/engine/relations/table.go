@@ -12,39 +12,20 @@ import (
 type table struct {
 	embeddings
 	layers [][]float32 // [2R, dim]
-	both   Buffers     // for two queries, every row repeated; not for training
 }
 
-// Load reads the parameters. Without training, it also repeats each row for two queries, whatever their relations.
+// Load reads the parameters.
 func (s *table) Load(k kernel.Kernel, p *parameters.Set[float32]) {
 	s.load(k, p)
-	s.both.resize(len(s.layers))
 	for t := range s.layers {
 		s.layers[t] = p.Layer(t+1, "relation.weight")
-		if !s.training {
-			s.both.interleave(t, s.layers[t], 0, s.dim)
-			s.both.interleave(t, s.layers[t], 1, s.dim)
-		}
 	}
 }
 
 func (s *table) Prepare([]int32) {}
 
-// Tables returns the tables by layer, which are the same for every query, interleaved for two.
-func (s *table) Tables(queries []int32, b *Buffers) [][]float32 {
-	switch {
-	case len(queries) == 1:
-		return s.layers
-	case !s.training:
-		return s.both.both
-	}
-	b.resize(len(s.layers))
-	for t, table := range s.layers {
-		b.interleave(t, table, 0, s.dim)
-		b.interleave(t, table, 1, s.dim)
-	}
-	return b.both
-}
+// Tables returns the tables by layer, which are the same for every query.
+func (s *table) Tables(int32, *Buffers) [][]float32 { return s.layers }
 
 // Backward sets the tables' gradients to the sum over the batch, in its order, one block of a table a thread.
 func (s *table) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {

@@ -36,7 +36,7 @@ func compareScores(t *testing.T, z *golden.Zero, k kernel.Kernel) {
 	}
 	for i, q := range z.Queries {
 		scores := make([]float32, z.Graph.Entities)
-		if err := scorer.Worker().Scores(t.Context(), q.Source, []int32{q.Relation}, [][]float32{scores}); err != nil {
+		if err := scorer.Worker().Scores(t.Context(), q.Source, q.Relation, scores); err != nil {
 			t.Fatal(err)
 		}
 		if err := golden.Compare("scores", scores, q.Score.Data, golden.Tolerance32); err != nil {
@@ -45,7 +45,7 @@ func compareScores(t *testing.T, z *golden.Zero, k kernel.Kernel) {
 	}
 	for i, e := range z.Training {
 		scores, logits := make([]float32, z.Graph.Entities), []float32(nil)
-		if err := scorer.Worker().ScoresWithout(t.Context(), e.Query, nil, []int32{e.Relation}, [][]float32{scores}); err != nil {
+		if err := scorer.Worker().ScoresWithout(t.Context(), e.Query, nil, e.Relation, scores); err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range append([]int32{e.Answer}, e.Negatives...) {

@@ -53,7 +53,7 @@ func TestScoresAreThoseOfTheReference(t *testing.T) {
 func compareScores(t *testing.T, w *inference.Worker, m *spec.Model, g *graph.Graph, q spec.Query) {
 	t.Helper()
 	scores := make([]float32, g.Entities)
-	if err := w.ScoresWithout(t.Context(), q.Query, nil, []int32{q.Relation}, [][]float32{scores}); err != nil {
+	if err := w.ScoresWithout(t.Context(), q.Query, nil, q.Relation, scores); err != nil {
 		t.Fatal(err)
 	}
 	what, want := fmt.Sprintf("%d entities, %d edges, %+v", g.Entities, g.Edges(), q), m.Forward(q)
@@ -75,7 +75,7 @@ func TestRefusesOtherQueries(t *testing.T) {
 	for what, c := range map[string]struct{ source, relation, scores int32 }{
 		"no relation": {0, -1, 9}, "a relation beyond": {0, 4, 9}, "no entity": {-1, 0, 9}, "an entity beyond": {9, 0, 9}, "too few scores": {0, 0, 8},
 	} {
-		if err := w.Scores(t.Context(), c.source, []int32{c.relation}, [][]float32{make([]float32, c.scores)}); err == nil {
+		if err := w.Scores(t.Context(), c.source, c.relation, make([]float32, c.scores)); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
@@ -91,7 +91,7 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 	}
 	p := weightstest.Drawn(3)
 	p.Data("entity_model.mlp.2.bias")[0] = float32(math.Inf(1))
-	err = scorer(t, p, g, relations.GraphOf(g), k).Worker().Scores(t.Context(), 4, []int32{2}, [][]float32{make([]float32, 9)})
+	err = scorer(t, p, g, relations.GraphOf(g), k).Worker().Scores(t.Context(), 4, 2, make([]float32, 9))
 	if !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (4, 2, ?): 9 of 9 scores") {
 		t.Errorf("infinite scores: %v", err)
 	}
@@ -107,7 +107,7 @@ func TestScoringIsCanceled(t *testing.T) {
 	}
 	s := scorer(t, weightstest.Drawn(3), g, relations.GraphOf(g), k)
 	w, scores := s.Worker(), make([]float32, 9)
-	if err := w.Scores(golden.Ending(t.Context(), 2), 4, []int32{0}, [][]float32{scores}); !errors.Is(err, context.Canceled) {
+	if err := w.Scores(golden.Ending(t.Context(), 2), 4, 0, scores); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that ends: error %v", err)
 	}
 	got, want := scoresOf(t, w, g, 4, 0), scoresOf(t, scorer(t, weightstest.Drawn(3), g, nil, k).Worker(), g, 4, 0)

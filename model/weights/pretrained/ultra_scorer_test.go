@@ -26,7 +26,7 @@ func scorer(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *r
 func scoresOf(t testing.TB, w *inference.Worker, g *graph.Graph, source, relation int32) []float32 {
 	t.Helper()
 	scores := make([]float32, g.Entities)
-	if err := w.Scores(t.Context(), source, []int32{relation}, [][]float32{scores}); err != nil {
+	if err := w.Scores(t.Context(), source, relation, scores); err != nil {
 		t.Fatal(err)
 	}
 	return scores
@@ -47,7 +47,7 @@ func baseOf(t testing.TB, p *parameters.Set[float32], g *graph.Graph, between *r
 		t.Fatal(err)
 	}
 	b.states = w.Relations.(interface{ States(base int32) []float32 }).States(relation)
-	for _, crossed := range w.Relations.Tables([]int32{relation}, new(relations.Buffers)) {
+	for _, crossed := range w.Relations.Tables(relation, new(relations.Buffers)) {
 		table := make([]float32, len(crossed))
 		for r := range int32(g.RelationCount()) {
 			copy(table[int(r)*c.Dim:], crossed[int(g.Inverse(r))*c.Dim:][:c.Dim])

@@ -25,16 +25,14 @@ import (
 // byID scores an entity by its id.
 type byID struct{}
 
-func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *parts.Subgraph, _ []int32, scores [][]float32) error {
-	for _, of := range scores {
-		for entity := range of {
-			of[entity] = float32(entity)
-		}
+func (byID) ScoresWithout(_ context.Context, _ edges.Query, _ *parts.Subgraph, _ int32, scores []float32) error {
+	for entity := range scores {
+		scores[entity] = float32(entity)
 	}
 	return nil
 }
 
-func (byID) Sent(int) int64 { return 0 }
+func (byID) Sent() int64 { return 0 }
 
 func (byID) Distance(int32) (int, bool) { return 0, true }
 

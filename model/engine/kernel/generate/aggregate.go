@@ -147,7 +147,7 @@ func (g *gatherer) eachReceiver(body func()) {
 
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
-	m.function(fmt.Sprintf("aggregate%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, second, degree, copies, meanFactor, features *float32, stride, featureStride, half int)",
+	m.function(fmt.Sprintf("aggregate%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, second, degree, copies, meanFactor, features *float32, stride int)",
 		fmt.Sprintf("is portable.Aggregate for DistMult and PNA, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()
@@ -201,34 +201,27 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, meanFactor,
 	for j := range n {
 		g.replaceWhereNaN(squares[j], high[j], low[j], x)
 	}
-	stride, previous := pointer("featureStride"), pointer("previous")
-	row, half := g.featureRow("features", stride, 5), pointer("half")
+	stride, previous := g.stride, pointer("previous")
+	row := g.featureRow("features", stride, 5)
 	g.tableRow(previous, pointer("previousStride"))
-	// The second half of the columns lies elsewhere where it belongs to another lane.
-	to := func(j int) Mem {
-		if j < (n+1)/2 {
-			return g.at(row, j)
-		}
-		return g.indexed(row, half, j-(n+1)/2)
-	}
 	for j := range n {
 		VMOVUPS(g.at(previous, j), x)
-		VMOVUPS(x, to(j))
+		VMOVUPS(x, g.at(row, j))
 	}
 	g.broadcast("meanFactor", meanFactor)
 	ADDQ(stride, row)
 	for j := range n {
 		VMULPS(meanFactor, sum[j], sum[j])
-		VMOVUPS(sum[j], to(j))
+		VMOVUPS(sum[j], g.at(row, j))
 		VMULPS(meanFactor, squares[j], squares[j])
 	}
 	ADDQ(stride, row)
 	for j := range n {
-		VMOVUPS(high[j], to(j))
+		VMOVUPS(high[j], g.at(row, j))
 	}
 	ADDQ(stride, row)
 	for j := range n {
-		VMOVUPS(low[j], to(j))
+		VMOVUPS(low[j], g.at(row, j))
 	}
 	ADDQ(stride, row)
 	g.constant(smallestVariance, x)
@@ -236,7 +229,7 @@ func (g *gatherer) finish(sum, squares, high, low []reg.VecPhysical, meanFactor,
 		VFNMADD231PS(sum[j], sum[j], squares[j])
 		VMAXPS(squares[j], x, squares[j]) // a NaN stays
 		VSQRTPS(squares[j], squares[j])
-		VMOVUPS(squares[j], to(j))
+		VMOVUPS(squares[j], g.at(row, j))
 	}
 }
 

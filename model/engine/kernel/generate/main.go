@@ -45,9 +45,8 @@ func (m *machine) generate(rows int, stripes ...int) {
 		m.sum(columns)
 	}
 	for dim := 2 * m.floats(); dim <= 64; dim *= 2 {
-		for _, e := range endings {
-			m.normalize(dim, e)
-		}
+		m.normalize(dim, false)
+		m.normalize(dim, true)
 		m.normalizeBackward(dim)
 	}
 	m.sumsBackward()

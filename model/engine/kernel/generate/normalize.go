@@ -140,35 +140,24 @@ func (u *updater) activate(x reg.VecPhysical, j int, v reg.VecPhysical) {
 	VMAXPS(v, u.zeroes, v) // a NaN stays
 }
 
-// ending is a variant of the update: for a number of lanes while scoring, or for one while training,
-// which applies dropout and stores what the backward pass reads.
-type ending struct {
-	name     string
-	lanes    int
+// normalizer is the forward direction. While training it applies dropout and stores what the backward pass reads.
+type normalizer struct {
+	*updater
 	training bool
 }
 
-var endings = []ending{{"normalize", 1, false}, {"normalizeTwo", 2, false}, {"normalizeTraining", 1, true}}
-
-// normalizer is the forward direction.
-type normalizer struct {
-	*updater
-	ending
-	linears [2]reg.GPVirtual // by lane
-}
-
 // normalize writes layer norm, scale and shift, ReLU, dropout and the residual.
-func (m *machine) normalize(dim int, e ending) {
-	m.function(fmt.Sprintf("%s%d", e.name, dim), "func(count int, rows, linearRows *int32, linear *float32, lane int, bias, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)",
+func (m *machine) normalize(dim int, training bool) {
+	name := "normalize"
+	if training {
+		name = "normalizeTraining"
+	}
+	m.function(fmt.Sprintf("%s%d", name, dim), "func(count int, rows, linearRows *int32, linear, bias, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)",
 		fmt.Sprintf("is portable.Normalize for rows of %d.", dim))
-	n := &normalizer{updater: m.newUpdater(dim), ending: e}
+	n := &normalizer{m.newUpdater(dim), training}
 	n.start()
 	n.bias = n.vectorsOf("bias")
-	n.linears[0] = pointer("linear")
-	if n.lanes == 2 {
-		n.linears[1] = pointer("lane")
-		ADDQ(n.linears[0], n.linears[1])
-	}
+	n.linear = pointer("linear")
 	if n.training {
 		n.scalar("maskScale", n.maskScale)
 	}
@@ -180,46 +169,42 @@ func (m *machine) normalize(dim int, e ending) {
 		if n.training {
 			n.aimTraining()
 		}
-		for lane := range e.lanes {
-			linear := n.linearAddress(lane)
-			n.normalizeRow(linear, nil)
-			n.finish(n.values, lane, linear)
-		}
+		linear := n.linearAddress()
+		n.normalizeRow(linear)
+		n.finish(n.values, linear)
 	})
 }
 
-// address returns the address of vector j of a lane of a row.
+// address returns the address of vector j of a row.
 type address func(j int) Mem
 
-// address returns the addresses of a lane of dim numbers at base and offset.
-func (n *normalizer) address(base, offset reg.GPVirtual, lane int) address {
-	return func(j int) Mem { return Mem{Base: base, Index: offset, Scale: 1, Disp: lane*4*n.dim + j*n.bytes()} }
+// address returns the addresses of the numbers at base and offset.
+func (n *normalizer) address(base, offset reg.GPVirtual) address {
+	return func(j int) Mem { return n.indexed(base, offset, j) }
 }
 
-// offset returns the offset of a row of a number of lanes in its table.
-func (n *normalizer) offset(row reg.GPVirtual, lanes int) reg.GPVirtual {
+// offset returns the offset of a row in its table.
+func (n *normalizer) offset(row reg.GPVirtual) reg.GPVirtual {
 	offset := GP64()
 	MOVQ(row, offset)
-	SHLQ(U8(bits.TrailingZeros(uint(4*n.dim*lanes))), offset)
+	SHLQ(U8(bits.TrailingZeros(uint(4*n.dim))), offset)
 	return offset
 }
 
-// linearAddress returns the addresses of a lane of the current row in linear.
-func (n *normalizer) linearAddress(lane int) address {
-	return n.address(n.linears[lane], n.offset(n.at, 1), 0)
-}
+// linearAddress returns the addresses of the current row in linear.
+func (n *normalizer) linearAddress() address { return n.address(n.linear, n.offset(n.at)) }
 
-// tableAddresses returns the addresses of a lane of the current row in the residual and the output.
-func (n *normalizer) tableAddresses(lane int) (residual, output address) {
-	row := n.offset(n.row, n.lanes)
+// tableAddresses returns the addresses of the current row in the residual and the output.
+func (n *normalizer) tableAddresses() (residual, output address) {
+	row := n.offset(n.row)
 	masked := pointer("residualMask")
 	ANDQ(row, masked)
-	return n.address(pointer("residual"), masked, lane), n.address(pointer("output"), row, lane)
+	return n.address(pointer("residual"), masked), n.address(pointer("output"), row)
 }
 
-// finish computes and stores the output of a lane of a normalized row.
-func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) {
-	residual, output := n.tableAddresses(lane)
+// finish computes and stores the output of a normalized row.
+func (n *normalizer) finish(values []reg.VecPhysical, linear address) {
+	residual, output := n.tableAddresses()
 	for j, v := range values {
 		if n.training {
 			VMOVUPS(v, linear(j))
@@ -233,14 +218,11 @@ func (n *normalizer) finish(values []reg.VecPhysical, lane int, linear address) 
 	}
 }
 
-// normalizeRow reads a lane of a row, or the sum of two rows, and normalizes it, in registers.
-func (n *normalizer) normalizeRow(linear, more address) {
+// normalizeRow reads a row and normalizes it, in registers.
+func (n *normalizer) normalizeRow(linear address) {
 	for j, v := range n.values {
 		VMOVUPS(linear(j), v)
 		VADDPS(n.bias[j], v, v)
-		if more != nil {
-			VADDPS(more(j), v, v)
-		}
 		if j == 0 {
 			VMOVAPS(v, n.sum)
 		} else {

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// together normalizes several rows in registers at once (each lane counts as a row). Normalizing a
+// together normalizes several rows in registers at once. Normalizing a
 // row is a long chain of few instructions, mostly sums across a register; several chains run in
 // parallel, and share the sums, the root and the quotient. Sums are added in the order of total, so
 // a row's bits do not depend on its neighbors.
@@ -49,20 +49,20 @@ func (n *normalizer) newTogether() *together {
 // together normalizes all rows.
 func (n *normalizer) together() {
 	g := n.newTogether()
-	n.eachGroup(len(g.rows)/n.lanes, g.normalize)
+	n.eachGroup(len(g.rows), g.normalize)
 }
 
 // normalize normalizes several rows at once, so that their square roots and divisions overlap.
 func (g *together) normalize() {
-	g.each(func(r, lane int) {
-		linear := g.linearAddress(lane)
+	g.each(func(r int) {
+		linear := g.linearAddress()
 		for j, v := range g.rows[r] {
 			VMOVUPS(linear(j), v)
 			VADDPS(g.bias[j], v, v)
 		}
 	})
 	g.scale()
-	g.each(func(r, lane int) {
+	g.each(func(r int) {
 		for _, v := range g.rows[r] {
 			VMULPS_BCST(g.of(r), v, v)
 		}
@@ -72,7 +72,7 @@ func (g *together) normalize() {
 			MOVL(g.of(r), inverse)
 			MOVL(inverse, Mem{Base: g.deviation})
 		}
-		g.finish(g.rows[r], lane, g.linearAddress(lane))
+		g.finish(g.rows[r], g.linearAddress())
 	})
 }
 
@@ -104,12 +104,10 @@ func (g *together) scale() {
 }
 
 // each calls body for the rows in registers, after setting their rows in memory.
-func (g *together) each(body func(r, lane int)) {
-	for r := 0; r < len(g.rows); r += g.lanes {
-		g.setRows(r / g.lanes)
-		for lane := range g.lanes {
-			body(r+lane, lane)
-		}
+func (g *together) each(body func(r int)) {
+	for r := range g.rows {
+		g.setRows(r)
+		body(r)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // sum writes the reduction to the sum of products, over a stripe of columns. It rounds every product and every sum, as portable
 // does, so its results have the same bits.
 func (m *machine) sum(columns int) {
-	m.function(fmt.Sprintf("sum%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, degree, copies, features *float32, stride, featureStride int)",
+	m.function(fmt.Sprintf("sum%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, degree, copies, features *float32, stride int)",
 		fmt.Sprintf("is portable.Aggregate for DistMult and Sum, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()
@@ -36,14 +36,13 @@ func (m *machine) sum(columns int) {
 			}
 		})
 		// The features of a row are its previous state and the sum.
-		stride, previous := pointer("featureStride"), pointer("previous")
-		row := g.featureRow("features", stride, 2)
+		row, previous := g.featureRow("features", g.stride, 2), pointer("previous")
 		g.tableRow(previous, pointer("previousStride"))
 		for j := range n {
 			VMOVUPS(g.at(previous, j), x)
 			VMOVUPS(x, g.at(row, j))
 		}
-		ADDQ(stride, row)
+		ADDQ(g.stride, row)
 		for j, sum := range sums {
 			VMOVUPS(sum, g.at(row, j))
 		}
