@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/infra/internal/engine"
 	"tagnet/infra/internal/program"
 )
@@ -23,6 +22,34 @@ func call(ctx context.Context, arguments ...string) (string, error) {
 	return printed.String(), err
 }
 
+// writeSample writes a graph of few entities and many facts: an epoch takes long enough to be interrupted, and the fit of probabilities a moment.
+func writeSample(t *testing.T, folder string) {
+	t.Helper()
+	splits := map[string]string{"train": "", "valid": "", "test": ""}
+	for i := range 50 {
+		for j := range 50 {
+			split := "train"
+			switch (i*50 + j) % 40 {
+			case 0, 1, 2, 3:
+				split = "valid"
+			case 20, 21, 22, 23:
+				split = "test"
+			}
+			if i != j && (7*i+3*j)%11 < 5 {
+				splits[split] += fmt.Sprintf("e%d\tr%d\te%d\n", i, (i+j)%2, j)
+			}
+		}
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for split, facts := range splits {
+		if err := os.WriteFile(filepath.Join(folder, split+".txt"), []byte(facts), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestTraining makes a grid with the real program: it interrupts the first training, resumes it, and repeats it to the last digit. Building the program takes
 // most of the time.
 func TestTraining(t *testing.T) {
@@ -31,11 +58,9 @@ func TestTraining(t *testing.T) {
 	}
 	t.Setenv("TAGNET_KERNEL", "") // --verify sets it, and this restores it
 	folder := t.TempDir()
-	if err := datasets.Samples()[0].Write(t.Context(), filepath.Join(folder, "sample"), 1); err != nil {
-		t.Fatal(err)
-	}
+	writeSample(t, filepath.Join(folder, "sample"))
 	list, state := filepath.Join(folder, "grid.json"), filepath.Join(folder, "state")
-	text := fmt.Sprintf(`{"experiments": [{"name": "small", "datasets": [{"dataset": %q}], "flags": {"dim": 4, "layers": 2, "negatives": 4, "batch_size": 32, "epochs": 4},
+	text := fmt.Sprintf(`{"experiments": [{"name": "small", "datasets": [{"dataset": %q}], "flags": {"dim": 16, "layers": 2, "negatives": 32, "batch_size": 32, "epochs": 4},
 		"vary": {"delta": [0, 1]}, "seeds": [1], "protocols": ["test", "grail"]}]}`, filepath.Join(folder, "sample"))
 	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

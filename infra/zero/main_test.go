@@ -18,21 +18,17 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// workspaces returns two workspaces with graphs.
+// workspaces returns two workspaces with graphs, made by the command that users run.
 func workspaces(t *testing.T) (one, other string) {
 	t.Helper()
 	root := t.TempDir()
-	tagnet := filepath.Join(root, "tagnet")
-	if text, err := exec.Command("go", "build", "-o", tagnet, "tagnet/pipelines/tagnet").CombinedOutput(); err != nil {
-		t.Fatalf("building tagnet: %v\n%s", err, text)
-	}
 	for seed := range int64(2) {
 		data := filepath.Join(root, fmt.Sprintf("data-%d", seed))
 		if err := datasets.Samples()[0].Write(t.Context(), data, seed); err != nil {
 			t.Fatal(err)
 		}
 		workspace := filepath.Join(root, fmt.Sprintf("families-%d", seed))
-		if text, err := exec.Command(tagnet, "preprocess", "--workspace", workspace, "--dataset", data).CombinedOutput(); err != nil {
+		if text, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset", data).CombinedOutput(); err != nil {
 			t.Fatalf("preprocess: %v\n%s", err, text)
 		}
 	}
@@ -57,7 +53,7 @@ func (c *canceling) Write(text []byte) (int, error) {
 // TestInterruptedTrainingEndsInTheSameBytes trains on two graphs and made ones, in one go, and with an interrupt in the second epoch.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds tagnet")
+		t.Skip("builds preprocess")
 	}
 	one, other := workspaces(t)
 	preset := filepath.Join(t.TempDir(), "small.json")

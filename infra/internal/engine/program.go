@@ -34,7 +34,7 @@ func (e *Engine) program(ctx context.Context, words []string) (p Program, argume
 	p, built := e.programs[source]
 	if !built {
 		fmt.Fprintln(e.Diagnostics, "building", source)
-		if p, err = build(ctx, source, filepath.Join(e.State, "bin", strings.ReplaceAll(filepath.Clean(source), "/", "-"))); err == nil {
+		if p, err = build(ctx, source, filepath.Join(e.bin, strings.ReplaceAll(filepath.Clean(source), "/", "-"))); err == nil {
 			e.programs[source] = p
 		}
 	}

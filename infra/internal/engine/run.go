@@ -59,6 +59,7 @@ type Engine struct {
 	// Out gets a line for each result, Diagnostics the progress.
 	Out, Diagnostics io.Writer
 
+	bin      string // folder of the programs
 	programs map[string]Program
 	prepared map[string]bool
 }
@@ -109,7 +110,7 @@ func (e *Engine) open(ctx context.Context, command string) (release func() error
 	if err != nil {
 		return nil, err
 	}
-	e.programs, e.prepared = map[string]Program{}, map[string]bool{}
+	e.bin, e.programs, e.prepared = cmp.Or(e.bin, filepath.Join(e.State, "bin")), map[string]Program{}, map[string]bool{}
 	if e.Fresh {
 		err = os.RemoveAll(e.work())
 	}

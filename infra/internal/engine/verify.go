@@ -12,7 +12,11 @@ import (
 // Verify makes runs again in a new state, with the kernels of their results, and compares what no machine changes: the weights, and every metric
 // to the last digit.
 func (e *Engine) Verify(ctx context.Context, command string, runs []Run) error {
-	again := &Engine{State: e.State + "-verify", Results: filepath.Join(e.State+"-verify", "results"), Out: e.Diagnostics, Diagnostics: e.Diagnostics}
+	bin, err := filepath.Abs(filepath.Join(e.State, "bin"))
+	if err != nil {
+		return err
+	}
+	again := &Engine{State: e.State + "-verify", Results: filepath.Join(e.State+"-verify", "results"), bin: bin, Out: e.Diagnostics, Diagnostics: e.Diagnostics}
 	different := 0
 	for _, r := range runs {
 		state, why, want := e.Inspect(ctx, r)
