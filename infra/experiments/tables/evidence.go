@@ -92,7 +92,7 @@ func readEvidence(ctx context.Context, folder string) (*evidence, error) {
 		}
 	}
 	var err error
-	if e.Reach, err = readReach(ctx, folder, e); err != nil {
+	if e.Reach, err = readReach(ctx, folder); err != nil {
 		return nil, err
 	}
 	return e, e.readNotes(filepath.Join(folder, "notes.md"))

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -58,27 +56,6 @@ func (e *evidence) DeltaFigures(dataset string) string {
 		draw("delta-messages-", "against messages, by delta", messages, (*model).Sent)
 }
 
-// FurtherFigure draws the MRR of models against their messages, a line for each experiment, on which only delta varies.
-func (e *evidence) FurtherFigure(models []*model) string {
-	lines := map[string][]*model{}
-	var names []string
-	for _, m := range models {
-		label := *m
-		label.Varied = maps.Clone(m.Varied)
-		delete(label.Varied, "delta")
-		if name := label.Label(); lines[name] == nil {
-			names = append(names, name)
-		}
-		lines[label.Label()] = append(lines[label.Label()], m)
-	}
-	c := chart.Lines{X: messages, Y: chart.Axis{Label: "MRR"}}
-	for i, name := range names {
-		slices.SortStableFunc(lines[name], func(a, b *model) int { return cmp.Compare(a.Sent(), b.Sent()) })
-		c.Series = append(c.Series, byModel(name, i, lines[name], "MRR", (*model).Sent))
-	}
-	return e.figure("further-"+models[0].Dataset, "MRR against messages, "+models[0].Dataset, c)
-}
-
 // Curves draws the validation MRR of a dataset's models of the paper by epoch. An epoch that some seed did not validate has no point.
 func (e *evidence) Curves(dataset string) string {
 	c := chart.Lines{X: chart.Axis{Label: "epoch", Whole: true}, Y: chart.Axis{Label: "validation MRR"}}
@@ -122,33 +99,9 @@ func (c datasetCounts) Saved(paper bool) (shares []float64) {
 	return shares
 }
 
-// SavedFigure draws them.
-func (e *evidence) SavedFigure() string {
-	c := chart.Lines{X: chart.Axis{Label: "delta", Whole: true}, Y: chart.Axis{Label: "messages saved", Format: wholePercent, Zero: true, Most: 1}}
-	for i, dataset := range counted {
-		line := chart.Series{Key: chart.Key{Name: dataset, Color: i}}
-		for delta, share := range e.Counts[dataset].Saved(true) {
-			line.Points = append(line.Points, chart.Point{X: float64(delta), Y: share})
-		}
-		c.Series = append(c.Series, line)
-	}
-	return e.figure("messages-saved", "Messages saved in training by delta, as the paper counts", c)
-}
-
 // Pruned returns the share of the pruned messages of a dataset that are empty, with the delta of the paper.
 func (c datasetCounts) Pruned(split string, delta int) float64 {
 	return c.Configuration(split, delta).PrunedEmptyShare()
-}
-
-// PrunedFigure draws it for the test queries.
-func (e *evidence) PrunedFigure() string {
-	bars := chart.Bars{Stacked: true, X: chart.Axis{Label: "pruned messages, of the test queries", Format: wholePercent, Most: 1},
-		Series: []chart.Key{{Name: "empty", Color: 5}, {Name: "redundant", Color: 4}}}
-	for i, dataset := range transductive {
-		share := e.Counts[dataset].Pruned("test", i+2)
-		bars.Rows = append(bars.Rows, chart.Row{Name: dataset, Bars: []chart.Bar{{Value: share}, {Value: 1 - share}}})
-	}
-	return e.figure("pruned", "Pruned messages", bars)
 }
 
 // Shares returns the shares of the test queries by the distance of their answers: 0, where the source is an answer, to 5, and 6 and more.
@@ -163,18 +116,3 @@ func (c datasetCounts) Shares() (shares []float64) {
 	return shares
 }
 
-// DistancesFigure draws them.
-func (e *evidence) DistancesFigure() string {
-	bars := chart.Bars{Label: "edges", X: chart.Axis{Label: "test queries", Format: wholePercent}, Format: func(share float64) string { return percent(share) }}
-	for i, name := range []string{"0", "1", "2", "3", "4", "5", "6 and more"} {
-		row := chart.Row{Name: name}
-		for _, dataset := range transductive {
-			row.Bars = append(row.Bars, chart.Bar{Value: e.Counts[dataset].Shares()[i]})
-		}
-		bars.Rows = append(bars.Rows, row)
-	}
-	for i, dataset := range transductive {
-		bars.Series = append(bars.Series, chart.Key{Name: dataset, Color: i})
-	}
-	return e.figure("distances", "Distances of the answers of test queries", bars)
-}

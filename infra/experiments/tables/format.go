@@ -91,9 +91,6 @@ func percent(share float64, format ...string) string {
 	return fmt.Sprintf("%.1f%%", 100*share)
 }
 
-// wholePercent writes the tick of an axis, or a share that the paper gives without decimals.
-func wholePercent(share float64) string { return percent(share, "%.0f") }
-
 // duration writes seconds: 71 s, 16 min, 3.2 h.
 func duration(s spread) string {
 	switch v := s.Mean; {
@@ -152,7 +149,7 @@ func by(results []*engine.Result, what func(*engine.Result) string) (counted []c
 	return counted
 }
 
-// processor describes the processor and the program of a result, machine the machine and the kernels, and shortCommit the program.
+// processor describes the processor and the program of a result, machine the machine and the kernels.
 func processor(r *engine.Result) string {
 	return r.Machine.Processor + ", commit " + cmp.Or(r.Commit, "unknown") + map[bool]string{true: " with changes"}[r.Modified]
 }
@@ -164,12 +161,4 @@ func machine(r *engine.Result) string {
 		text = m.Device + " with " + text
 	}
 	return text
-}
-
-func shortCommit(r *engine.Result) string {
-	text := "`" + r.Commit[:min(len(r.Commit), 10)] + "`"
-	if r.Commit == "" {
-		text = "an unknown commit"
-	}
-	return text + map[bool]string{true: " with changes"}[r.Modified]
 }

@@ -141,20 +141,19 @@ func (m *model) Done() string {
 	return fmt.Sprint(len(m.Results))
 }
 
-// Repeat returns the markup of the command that repeats the first seed, or trains what is missing; and a note where neither
-// is possible.
+// Repeat returns the arguments of the experiments' command that repeat the first seed, or train what is missing; and a note where neither is possible.
 func (m *model) Repeat() string {
-	words := "go run ./infra/experiments"
+	name := m.Cell() + "-seed-*"
+	if len(m.Results) > 0 {
+		name = m.Results[0].Run
+		if kernels := m.Results[0].Kernels; len(kernels) > 1 {
+			return "not to the last digit: several kernel variants computed the epochs, " + strings.Join(kernels, " and ")
+		}
+	}
 	if m.List != paperFile {
-		words += " " + path.Join("infra/experiments", m.List)
+		return fmt.Sprintf("`%s --only '%s'`", path.Join("infra/experiments", m.List), name)
 	}
-	if len(m.Results) == 0 {
-		return fmt.Sprintf("`%s --only '%s-seed-*'`", words, m.Cell())
-	}
-	if kernels := m.Results[0].Kernels; len(kernels) > 1 {
-		return "not to the last digit: several kernel variants computed the epochs, " + strings.Join(kernels, " and ")
-	}
-	return fmt.Sprintf("`%s --only '%s' --verify`", words, m.Results[0].Run)
+	return fmt.Sprintf("`--only '%s'`", name)
 }
 
 // architecture are the hyperparameters that Changes lists first.

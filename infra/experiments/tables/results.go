@@ -191,13 +191,13 @@ func (e *evidence) Explained() (list []note) {
 	return list
 }
 
-// Counted counts the trainings by what a function of templates says of them.
-func (e *evidence) Counted(what string) []count {
+// Machines counts the trainings by machine.
+func (e *evidence) Machines() []count {
 	var all []*engine.Result
 	for _, m := range e.all() {
 		all = append(all, m.Results...)
 	}
-	return by(all, map[string]func(*engine.Result) string{"machine": machine, "commit": shortCommit}[what])
+	return by(all, machine)
 }
 
 // EveryCell returns all numbers of the main tables and of the ablation.

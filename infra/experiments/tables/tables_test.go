@@ -97,7 +97,7 @@ func TestMissing(t *testing.T) {
 	for name, wanted := range map[string][]string{
 		"RESULTS.md": {
 			"**50 are measured here**", "20 are missing", "<br>2 of 3 seeds", "| A*Net | –<br>(.535) |",
-			"| fb237_v1, A*Net | 0 of 3 | Hits@10 | – | .535 | – | – | – |  |  |  |  | `go run ./infra/experiments --only 'fb237_v1/astar-seed-*'` |",
+			"| fb237_v1, A*Net | 0 of 3 | Hits@10 | – | .535 | – | – | – |  |  |  |  | `--only 'fb237_v1/astar-seed-*'` |",
 		},
 		"ZEROSHOT.md":            {"| umls | .696 | .896 | .668 | .860 | – | – | .737 | .898 |", "**mean of 24**", "**mean of 7**", "| kinship | .430 | .797 | 26.2 | – | – | – | – | – | – | – | – | – |"},
 		"../bench/BENCHMARKS.md": {"| score UMLS with `zero` | 1,322 queries | not measured |  |  |  |  | `tagnet score", "9 results on"},
@@ -235,7 +235,7 @@ func TestNumbers(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		".563": three(.5631), "1.000": three(1), "+.002": signed(.002), "−.002": signed(-.002), "+.000": signed(-.0001), "5.2%": percent(.0523), "50%": wholePercent(.5),
+		".563": three(.5631), "1.000": three(1), "+.002": signed(.002), "−.002": signed(-.002), "+.000": signed(-.0001), "5.2%": percent(.0523),
 		"71 s": duration(spread{N: 1, Mean: 71}), "16 min": duration(spread{N: 1, Mean: 960}), "3.2 h": duration(spread{N: 1, Mean: 11600}), "–": duration(spread{}),
 		"1,234,567": grouped(1234567), "123": grouped(123), "0.25": ratio(1, 4), "2.5 µs": each(.005, 2000), "2.5 ms": each(5, 2000),
 		"0.005%": trimmed([]float64{.00005}, 1), "73%": trimmed([]float64{0, .73}, 2),
