@@ -3,6 +3,7 @@ package names
 import (
 	"cmp"
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ const blank = "_:"
 
 // Closest returns the names with the least edit distance to the given one (insertions, deletions and
 // replacements of letters), nearest first, and in their order if equal. Names that begin with the given
-// one come before all others, because it may be unfinished, then those that contain it, if it has three letters. Case and accents are ignored, and only
+// one come before all others, because it may be unfinished, then those that contain it, if it has three letters. Case and accents are ignored, but
+// of names that differ in nothing else the least different comes first. Only
 // the first 128 letters and distances up to 32 count. Blank nodes of RDF,
 // such as _:b1, come last, unless one is given.
 func Closest(name string, names []string, count int) []string {
@@ -72,17 +74,18 @@ func ClosestContext(ctx context.Context, name string, names []string, count int)
 }
 
 // candidate is a name that may be among the closest. rest is 0 if it begins with the wanted one, 1 if it contains it, 3 for a blank node,
-// else 2.
-type candidate struct{ rest, distance, index int }
+// else 2. spelling compares a name that differs in case and accents alone.
+type candidate struct{ rest, distance, spelling, index int }
 
 func (c candidate) compare(other candidate) int {
-	return cmp.Or(cmp.Compare(c.rest, other.rest), cmp.Compare(c.distance, other.distance), cmp.Compare(c.index, other.index))
+	return cmp.Or(cmp.Compare(c.rest, other.rest), cmp.Compare(c.distance, other.distance), cmp.Compare(c.spelling, other.spelling), cmp.Compare(c.index, other.index))
 }
 
 // search compares names with the wanted one, and keeps the closest.
 type search struct {
 	kept    []candidate // closest first
 	wanted  []rune
+	name    string
 	letters [64]int16 // how often each letter is in wanted, by its last bits
 	known   []rune    // of the last name
 	row     []int
@@ -90,7 +93,7 @@ type search struct {
 
 // run compares one of the chunks of the names, counted from 0, and keeps the closest count names.
 func (s *search) run(ctx context.Context, name string, names []string, chunk, chunks, count int) {
-	s.wanted = folded(nil, name, comparedLetters)
+	s.name, s.wanted = name, folded(nil, name, comparedLetters)
 	for _, letter := range s.wanted {
 		s.letters[letter%int32(len(s.letters))]++
 	}
@@ -113,13 +116,14 @@ func (s *search) run(ctx context.Context, name string, names []string, chunk, ch
 	}
 }
 
-// compare returns how close a name is, and whether it is closer than worst.
+// compare returns how close a name is, and whether it is closer than worst, or as close and may come before.
 func (s *search) compare(name string, worst candidate) (c candidate, closer bool) {
+	s.known = folded(s.known[:0], name, math.MaxInt)
 	switch {
 	case strings.HasPrefix(name, blank) && string(s.wanted[:min(2, len(s.wanted))]) != blank:
 		c.rest = 3
-	case begins(name, s.wanted):
-	case worst.rest > 0 && contains(name, s.wanted):
+	case begins(s.known, s.wanted):
+	case worst.rest > 0 && contains(s.known, s.wanted):
 		c.rest = 1
 	default:
 		c.rest = 2
@@ -127,39 +131,34 @@ func (s *search) compare(name string, worst candidate) (c candidate, closer bool
 	if c.rest > worst.rest {
 		return c, false
 	}
+	s.known = s.known[:min(len(s.known), comparedLetters+longestDistance)]
 	c.distance = longestDistance + 1
 	most := longestDistance
 	if c.rest == worst.rest {
-		most = min(most, worst.distance-1)
+		most = min(most, max(0, worst.distance-1))
 	}
-	if letters := min(utf8.RuneCountInString(name), comparedLetters+longestDistance); max(letters-len(s.wanted), len(s.wanted)-letters) <= most {
-		s.known = folded(s.known[:0], name, comparedLetters+longestDistance)
-		if s.atLeast() <= most {
-			c.distance, s.row = editDistance(s.wanted, s.known, most, s.row)
-		}
+	if s.atLeast() <= most {
+		c.distance, s.row = editDistance(s.wanted, s.known, most, s.row)
 	}
-	return c, c.rest < worst.rest || c.distance < worst.distance
+	if c.distance == 0 {
+		c.spelling = spelling(s.name, name)
+	}
+	c.index = worst.index
+	return c, c.compare(worst) < 0
 }
 
-// begins reports whether a name begins with the folded letters of the wanted one.
-func begins(name string, wanted []rune) bool {
-	at := 0
-	for _, letter := range name {
-		if at == len(wanted) || folds(letter) != wanted[at] {
-			break
-		}
-		at++
-	}
-	return at == len(wanted)
+// begins reports whether the folded letters of a name begin with those of the wanted one.
+func begins(name, wanted []rune) bool {
+	return len(name) >= len(wanted) && slices.Equal(name[:len(wanted)], wanted)
 }
 
-// contains reports whether a name contains the folded letters of the wanted one, three or more.
-func contains(name string, wanted []rune) bool {
+// contains reports whether the folded letters of a name contain those of the wanted one, three or more.
+func contains(name, wanted []rune) bool {
 	if len(wanted) < 3 {
 		return false
 	}
-	for at, letter := range name {
-		if folds(letter) == wanted[0] && begins(name[at:], wanted) {
+	for at := range max(0, len(name)-len(wanted)+1) {
+		if name[at] == wanted[0] && begins(name[at:], wanted) {
 			return true
 		}
 	}
@@ -186,7 +185,7 @@ func Like(name string, names []string) (string, bool) {
 	}
 	closest := Closest(name, names, 1)[0]
 	wanted, known := folded(nil, name, comparedLetters), folded(nil, closest, comparedLetters)
-	if len(known) >= len(wanted) && slices.Equal(known[:len(wanted)], wanted) {
+	if begins(known, wanted) {
 		return closest, true
 	}
 	distance, _ := editDistance(wanted, known, longestDistance, nil)
@@ -196,28 +195,54 @@ func Like(name string, names []string) (string, bool) {
 // folded appends the first letters of a name to a buffer, without their case and accents.
 func folded(to []rune, name string, most int) []rune {
 	for _, letter := range name {
-		if len(to) == most {
+		if len(to) >= most {
 			break
 		}
-		to = append(to, folds(letter))
+		for _, plain := range folds(letter) {
+			if plain != 0 {
+				to = append(to, plain)
+			}
+		}
 	}
 	return to
 }
 
-// folds returns a letter without its case and its accents: who types Zurich means Zürich.
-func folds(letter rune) rune {
+// spelling returns how much two names differ that are the same without case and accents: in accents, and in both.
+func spelling(a, b string) (sum int) {
+	for _, form := range []func(string) string{strings.ToLower, func(name string) string { return name }} {
+		distance, _ := editDistance([]rune(norm.NFD.String(form(a))), []rune(norm.NFD.String(form(b))), longestDistance, nil)
+		sum += distance
+	}
+	return sum
+}
+
+// latin are letters that have no decomposition in Unicode, as they are typed without them.
+var latin = map[rune][2]rune{
+	'ß': {'s', 's'}, 'æ': {'a', 'e'}, 'œ': {'o', 'e'}, 'þ': {'t', 'h'}, 'ø': {'o'}, 'ł': {'l'}, 'đ': {'d'}, 'ð': {'d'}, 'ħ': {'h'}, 'ı': {'i'},
+}
+
+// folds returns a letter without its case and its accents, in up to two letters: who types Zurich means Zürich, and Strasse Straße. Of an accent that
+// follows its letter nothing is left.
+func folds(letter rune) (plain [2]rune) {
+	const firstAccent, lastAccent = 0x300, 0x36f
 	switch {
 	case 'A' <= letter && letter <= 'Z':
-		return letter + 'a' - 'A'
+		return [2]rune{letter + 'a' - 'A'}
 	case letter <= unicode.MaxASCII:
-		return letter
+		return [2]rune{letter}
+	case firstAccent <= letter && letter <= lastAccent:
+		return plain
 	}
 	var utf [utf8.UTFMax]byte
 	letters := norm.NFD.Properties(utf8.AppendRune(utf[:0], letter)).Decomposition()
 	if len(letters) > 0 {
 		letter, _ = utf8.DecodeRune(letters)
 	}
-	return unicode.ToLower(letter)
+	letter = unicode.ToLower(letter)
+	if plain, ok := latin[letter]; ok {
+		return plain
+	}
+	return [2]rune{letter}
 }
 
 // editDistance returns the Levenshtein distance, or most+1 if it is greater than most. row is scratch space, which it

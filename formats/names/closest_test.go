@@ -26,6 +26,12 @@ func TestClosest(t *testing.T) {
 			t.Errorf("closest to %q are %q, want %q", name, got, want)
 		}
 	}
+	accents := []string{"Zoe", "Zoe\u0308", "Zoë", "Straße", "Strasse", "zoe"}
+	for name, want := range map[string]string{"zoe": "zoe", "Zoë": "Zoe\u0308", "ZOE": "Zoe", "STRASSE": "Strasse", "Straßes": "Straße", "Zoe\u0308": "Zoe\u0308"} {
+		if got := Closest(name, accents, 1); got[0] != want {
+			t.Errorf("closest to %q is %q, want %q", name, got[0], want)
+		}
+	}
 	for name, want := range map[string]string{"gama": "gamma", "alphab": "alphabetical", "bteas": "betas", "delta": "", "x": ""} {
 		if got, ok := Like(name, known[1:]); ok != (want != "") || ok && got != want {
 			t.Errorf("like %q is %q, %v, want %q", name, got, ok, want)
@@ -102,7 +108,11 @@ func TestClosestIsThatOfAllNames(t *testing.T) {
 		slices.SortStableFunc(sorted, func(a, b string) int {
 			aRest, aDistance := key(a)
 			bRest, bDistance := key(b)
-			return candidate{rest: aRest, distance: aDistance}.compare(candidate{rest: bRest, distance: bDistance})
+			x, y := candidate{rest: aRest, distance: aDistance}, candidate{rest: bRest, distance: bDistance}
+			if aDistance == 0 && bDistance == 0 {
+				x.spelling, y.spelling = spelling(name, a), spelling(name, b)
+			}
+			return x.compare(y)
 		})
 		if diff := cmp.Diff(sorted[:4], Closest(name, known, 4)); diff != "" {
 			t.Fatalf("closest to %q (-all +found):\n%s", name, diff)

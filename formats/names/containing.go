@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -14,7 +15,7 @@ import (
 // for each. It may be used concurrently.
 type Index struct {
 	names  []string
-	blocks [][]byte // the folded names of blockNames names each, with a separator behind each
+	blocks [][]byte // the folded names of blockNames names each, with a separator before each
 	counts [256]int // of the bytes of the blocks
 }
 
@@ -22,7 +23,7 @@ type Index struct {
 const blockNames = 4096
 
 // separator does not occur in UTF-8, and so in no folded name.
-var separator = []byte{0xff}
+const separator = 0xff
 
 // NewIndex returns an index of names, which are in byte order, as a graph's are. It uses all cores.
 func NewIndex(names []string) *Index {
@@ -36,7 +37,7 @@ func NewIndex(names []string) *Index {
 		}
 		text := make([]byte, 0, size)
 		for _, name := range block {
-			text = append(appendFolded(text, name), separator...)
+			text = appendFolded(append(text, separator), name)
 		}
 		x.blocks[i] = text
 		var counts [256]int
@@ -75,47 +76,70 @@ func (x *Index) eachBlock(each func(block int) bool) {
 	all.Wait()
 }
 
+// WithPrefix returns up to count of the names that begin with a text, whatever the case and the accents of its letters, and whether there are
+// more: first those that begin with it as it is written, then the others in their order. Containing says how it searches.
+func (x *Index) WithPrefix(ctx context.Context, text string, count int) (found []string, more bool) {
+	return x.find(ctx, text, count, false)
+}
+
 // Containing returns up to count of the names that contain a text, whatever the case and the accents of its letters, and whether there are
 // more: first those that WithPrefix returns, then the others in their order. It looks at every name unless it has found enough
 // before, with all cores, one search at a time, until ctx ends: then some names are missing.
 func (x *Index) Containing(ctx context.Context, text string, count int) (found []string, more bool) {
-	begin, more := WithPrefix(x.names, text, count)
-	if more || text == "" {
-		return begin, more
+	return x.find(ctx, text, count, true)
+}
+
+// find finds the names that begin with a text, or that also contain it elsewhere.
+func (x *Index) find(ctx context.Context, text string, count int, elsewhere bool) (found []string, more bool) {
+	first, _ := slices.BinarySearch(x.names, text)
+	for _, name := range x.names[first:] {
+		if len(found) > count || !strings.HasPrefix(name, text) {
+			break
+		}
+		found = append(found, name)
 	}
-	if !enter(ctx) {
-		return begin, more
+	if wanted := appendFolded(nil, text); len(found) <= count && len(wanted) > 0 && enter(ctx) {
+		defer leave()
+		found = x.search(ctx, x.newPattern(append([]byte{separator}, wanted...)), found, count+1)
+		if elsewhere {
+			found = x.search(ctx, x.newPattern(wanted), found, count+1)
+		}
 	}
-	defer leave()
-	wanted, missing := x.newPattern(text), count+1-len(begin)
+	return found[:min(count, len(found))], len(found) > count
+}
+
+// search appends names with a pattern to found, up to most in all.
+func (x *Index) search(ctx context.Context, wanted pattern, found []string, most int) []string {
 	parts := make([][]string, len(x.blocks))
-	var elsewhere atomic.Int64
+	var further atomic.Int64
 	x.eachBlock(func(i int) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		parts[i] = x.search(i, wanted, begin, missing)
-		return elsewhere.Add(int64(len(parts[i]))) < int64(missing)
+		parts[i] = x.searchBlock(i, wanted, found, most-len(found))
+		return further.Add(int64(len(parts[i]))) < int64(most-len(found))
 	})
-	found = slices.Concat(begin, slices.Concat(parts...))
-	return found[:min(count, len(found))], len(found) > count
+	found = append(found, slices.Concat(parts...)...)
+	return found[:min(most, len(found))]
 }
 
-// search returns up to most names of a block that contain a text, without those that are found already.
-func (x *Index) search(block int, wanted pattern, already []string, most int) (found []string) {
-	text, at := x.blocks[block], block*blockNames
+// searchBlock returns up to most names of a block with a pattern, without those that are found already.
+func (x *Index) searchBlock(block int, wanted pattern, already []string, most int) (found []string) {
+	text, at := x.blocks[block], block*blockNames-1 // at is the index of the name before the text
 	for len(found) < most {
 		hit := wanted.index(text)
 		if hit < 0 {
 			break
 		}
-		at += bytes.Count(text[:hit], separator)
+		at += bytes.Count(text[:hit+1], []byte{separator})
 		if name := x.names[at]; !slices.Contains(already, name) {
 			found = append(found, name)
 		}
-		text = text[hit:]
-		text = text[bytes.Index(text, separator)+1:]
-		at++
+		next := bytes.IndexByte(text[hit+1:], separator)
+		if next < 0 {
+			break
+		}
+		text = text[hit+1+next:]
 	}
 	return found
 }
@@ -126,9 +150,9 @@ type pattern struct {
 	rare   int // the index of the byte that names have least often: most of them are passed over by looking for it alone
 }
 
-// newPattern folds a text and notes its rarest byte in the names, by which they are searched.
-func (x *Index) newPattern(text string) (p pattern) {
-	p.folded = appendFolded(nil, text)
+// newPattern notes the rarest byte of a folded text in the names, by which they are searched.
+func (x *Index) newPattern(folded []byte) pattern {
+	p := pattern{folded: folded}
 	for i, b := range p.folded {
 		if x.counts[b] < x.counts[p.folded[p.rare]] {
 			p.rare = i
@@ -155,7 +179,11 @@ func (p pattern) index(text []byte) int {
 // appendFolded appends the letters of a text without their case and accents.
 func appendFolded(to []byte, text string) []byte {
 	for _, letter := range text {
-		to = utf8.AppendRune(to, folds(letter))
+		for _, plain := range folds(letter) {
+			if plain != 0 {
+				to = utf8.AppendRune(to, plain)
+			}
+		}
 	}
 	return to
 }

@@ -13,42 +13,67 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestContaining(t *testing.T) {
+// TestIndex finds names that begin with a text (prefix), and names that contain it.
+func TestIndex(t *testing.T) {
 	t.Parallel()
-	known := []string{"", "ANN", "Hannah", "Joan", "Joanna Eibe", "Zoë", "aspirin (oral)", "joe", "Ann", "ÄNNE"}
+	known := []string{
+		"", "ANN", "Hannah", "Joan", "Joanna Eibe", "Zoë", "Zoe\u0308 2", "aspirin (oral)", "joe", "Ann", "ÄNNE", "Łódź", "Straße", "Sørensen", "Ærø", "Đặng", "<b>",
+		"k", "\u212a",
+	}
 	slices.Sort(known)
 	index := NewIndex(known)
 	for _, test := range []struct {
-		text  string
-		count int
-		want  []string
-		more  bool
+		prefix bool
+		text   string
+		count  int
+		want   []string
+		more   bool
 	}{
-		{"ann", 9, []string{"Ann", "ANN", "Hannah", "Joanna Eibe", "ÄNNE"}, false},
-		{"Ann", 3, []string{"Ann", "ANN", "Hannah"}, true},
-		{"ann", 4, []string{"Ann", "ANN", "Hannah", "Joanna Eibe"}, true},
-		{"änne", 9, []string{"ÄNNE"}, false},
-		{"anne", 9, []string{"ÄNNE"}, false},
-		{"zoe", 9, []string{"Zoë"}, false},
-		{"OË", 9, []string{"Zoë", "joe"}, false},
-		{"eibe", 9, []string{"Joanna Eibe"}, false},
-		{"(ORAL", 9, []string{"aspirin (oral)"}, false},
-		{"nnan", 9, nil, false},
-		{"\xff", 9, nil, false},
-		{"n\xffE", 9, nil, false},
-		{"", 2, []string{"", "ANN"}, true},
-		{"", 99, known, false},
-		{strings.Repeat("x", 200), 9, nil, false},
+		{false, "ann", 9, []string{"ANN", "Ann", "ÄNNE", "Hannah", "Joanna Eibe"}, false},
+		{false, "Ann", 3, []string{"Ann", "ANN", "ÄNNE"}, true},
+		{false, "ann", 4, []string{"ANN", "Ann", "ÄNNE", "Hannah"}, true},
+		{false, "OË", 9, []string{"Zoe\u0308 2", "Zoë", "joe"}, false},
+		{false, "eibe", 9, []string{"Joanna Eibe"}, false},
+		{false, "(ORAL", 9, []string{"aspirin (oral)"}, false},
+		{false, "nnan", 9, nil, false},
+		{false, "\xff", 9, nil, false},
+		{false, "n\xffE", 9, nil, false},
+		{false, "", 2, []string{"", "<b>"}, true},
+		{false, "", 99, known, false},
+		{false, "\u0308", 9, nil, false},
+		{false, strings.Repeat("x", 200), 9, nil, false},
+		{false, "rasse", 9, []string{"Straße"}, false},
+		{false, "RENS", 9, []string{"Sørensen"}, false},
+		{true, "joa", 9, []string{"Joan", "Joanna Eibe"}, false},
+		{true, "Joan", 1, []string{"Joan"}, true},
+		{true, "zoe\u0308", 9, []string{"Zoe\u0308 2", "Zoë"}, false},
+		{true, "zoe", 9, []string{"Zoe\u0308 2", "Zoë"}, false},
+		{true, "lodz", 9, []string{"Łódź"}, false},
+		{true, "łó", 9, []string{"Łódź"}, false},
+		{true, "strasse", 9, []string{"Straße"}, false},
+		{true, "aero", 9, []string{"Ærø"}, false},
+		{true, "dang", 9, []string{"Đặng"}, false},
+		{true, "K", 9, []string{"k", "\u212a"}, false}, // the Kelvin sign is a K
+		{true, "<", 9, []string{"<b>"}, false},
+		{true, "nn", 9, nil, false},
+		{true, "jo", 0, nil, true},
 	} {
-		found, more := index.Containing(t.Context(), test.text, test.count)
+		find := index.Containing
+		if test.prefix {
+			find = index.WithPrefix
+		}
+		found, more := find(t.Context(), test.text, test.count)
 		if diff := cmp.Diff(test.want, found, cmpopts.EquateEmpty()); diff != "" || more != test.more {
-			t.Errorf("%q: more %v, want %v; (-want +got):\n%s", test.text, more, test.more, diff)
+			t.Errorf("%q, prefix %v: more %v, want %v; (-want +got):\n%s", test.text, test.prefix, more, test.more, diff)
 		}
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if found, _ := index.Containing(canceled, "nna", 9); len(found) == 2 {
 		t.Error("a canceled search continues")
+	}
+	if found, more := NewIndex(nil).WithPrefix(t.Context(), "a", 3); len(found) > 0 || more {
+		t.Errorf("no names: %q, %v", found, more)
 	}
 }
 
@@ -68,11 +93,18 @@ func TestContainingInManyNames(t *testing.T) {
 	known = slices.Compact(known)
 	index := NewIndex(known)
 	for _, text := range []string{"ab", "BABA", "\u00e4", "\u00c4A", "\xff\xff", "\u00e4b\u00e4b", "x", strings.Repeat("X", 200), "abababab"} {
-		want, _ := WithPrefix(known, text, len(known))
-		begin := len(want)
-		for _, name := range known {
-			if !slices.Contains(want[:begin], name) && bytes.Contains(appendFolded(nil, name), appendFolded(nil, text)) {
-				want = append(want, name)
+		var want []string
+		seen := map[string]bool{}
+		wanted := appendFolded(nil, text)
+		for _, fits := range []func(name string) bool{
+			func(name string) bool { return strings.HasPrefix(name, text) },
+			func(name string) bool { return bytes.HasPrefix(appendFolded(nil, name), wanted) },
+			func(name string) bool { return bytes.Contains(appendFolded(nil, name), wanted) },
+		} {
+			for _, name := range known {
+				if !seen[name] && fits(name) {
+					want, seen[name] = append(want, name), true
+				}
 			}
 		}
 		for _, count := range []int{1, 12, 100, len(known)} {

@@ -1,10 +1,6 @@
 package serve
 
-import (
-	"net/http"
-
-	"tagnet/formats/names"
-)
+import "net/http"
 
 // relationsResponse is the response of /relations.
 type relationsResponse struct {
@@ -87,7 +83,7 @@ func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
 		if prefix == nil {
 			prefix = new(string)
 		}
-		response.Entities, response.More = names.WithPrefix(s.model.Entities(), *prefix, count)
+		response.Entities, response.More = s.names.WithPrefix(r.Context(), *prefix, count)
 	}
 	response.Entities = append([]string{}, response.Entities...) // a list in JSON, too, if it is empty
 	return writeJSON(w, http.StatusOK, response)
