@@ -124,6 +124,9 @@ func TestRead(t *testing.T) {
 	}
 	for encoding, properties := range encodings {
 		for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd} {
+			if encoding != "dictionaries" && codec != compress.Codecs.Snappy { // pages are unpacked before values are decoded
+				continue
+			}
 			for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
 				for _, rows := range []int{0, 1, 2500} {
 					name := fmt.Sprintf("%s, %s, pages of version %d, %d rows", encoding, codec, version, rows)

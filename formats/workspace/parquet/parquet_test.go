@@ -104,7 +104,7 @@ func suite[R Row](t *testing.T) {
 		}
 		whole, end := withoutChecksum(data)
 		r := rand.New(rand.NewPCG(1, 2))
-		for range 500 {
+		for range 200 {
 			flipped := slices.Clone(whole)
 			at := r.IntN(end - 8) // the length of the footer and the magic are verified with the checksum
 			flipped[at] ^= 1 << r.IntN(8)
@@ -143,36 +143,41 @@ func TestMessageCounts(t *testing.T) { suite[MessageCount](t) }
 // lists the encodings of such a column is that of a Go map.
 func TestSameBytesWithLongDictionaries(t *testing.T) {
 	const long = 9 << 10 // texts of a dictionary that overflows
-	tables := map[string]func(i int) string{
-		"at once":                    func(i int) string { return fmt.Sprintf("%0200d", i) },
-		"in the first of two groups": func(i int) string { return fmt.Sprintf("%0200d", min(i, long)) },
-		"in the second":              func(i int) string { return fmt.Sprintf("%0200d", max(0, i-rowsPerGroup)) },
-	}
-	for name, text := range tables {
-		rows := make([]MessageCount, long)
-		if name != "at once" {
-			rows = make([]MessageCount, rowsPerGroup+long)
-		}
+	rows := func(n int, text func(i int) int) []MessageCount {
+		rows := make([]MessageCount, n)
 		for i := range rows {
-			rows[i] = MessageCount{Source: text(i), Edges: int64(i)}
+			rows[i] = MessageCount{Source: fmt.Sprintf("%0200d", text(i)), Edges: int64(i)}
 		}
-		var first []byte
-		for i := range 8 { // of two orders
-			data, err := encode(rows)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if i == 0 {
-				first = data
-				if got, err := decode[MessageCount](data); err != nil || !slices.Equal(got, rows) {
-					t.Errorf("texts that overflow %s: other rows, error %v", name, err)
-				}
-			}
-			if !bytes.Equal(data, first) {
-				t.Errorf("texts that overflow %s: other bytes", name)
-				break
-			}
+		return rows
+	}
+	for name, c := range map[string]struct {
+		rows []MessageCount
+		want bool
+	}{
+		"few texts":                  {rows(long, func(i int) int { return i % 100 }), false},
+		"in the first of two groups": {rows(rowsPerGroup+long, func(i int) int { return min(i, long) }), true},
+		"in the second":              {rows(rowsPerGroup+long, func(i int) int { return max(0, i-rowsPerGroup) }), true},
+	} {
+		if got := overflows(c.rows, 0); got != c.want {
+			t.Errorf("%s: overflows is %v", name, got)
 		}
+	}
+	distinct := rows(long, func(i int) int { return i })
+	var first []byte
+	for range 8 { // of two orders
+		data, err := encode(distinct)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = data
+		}
+		if !bytes.Equal(data, first) {
+			t.Fatal("texts that overflow: other bytes")
+		}
+	}
+	if got, err := decode[MessageCount](first); err != nil || !slices.Equal(got, distinct) {
+		t.Errorf("texts that overflow: other rows, error %v", err)
 	}
 }
 

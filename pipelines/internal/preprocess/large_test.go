@@ -28,14 +28,14 @@ func hub(n int) map[string]string {
 
 // TestHub checks that the neighbors of one entity need not fit into what is sorted at a time.
 func TestHub(t *testing.T) {
-	const n = 30_000
+	const n = 10_000
 	files := hub(n)
 	texts := map[string]string{}
 	for name, text := range files {
 		texts[strings.TrimSuffix(name, ".txt")] = text
 	}
 	want := build(t, "whole", texts, 1<<30, preprocess.WriteParams{Strict: true})
-	pipelinetest.Same(t, build(t, "parts", texts, 1<<16, preprocess.WriteParams{Strict: true, BufferBytes: 1 << 17}), want)
+	pipelinetest.Same(t, build(t, "parts", texts, 1<<15, preprocess.WriteParams{Strict: true, BufferBytes: 1 << 16}), want)
 
 	workspace := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)

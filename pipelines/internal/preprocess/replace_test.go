@@ -40,7 +40,7 @@ func contents(t *testing.T, w workspace.Workspace) (string, error) {
 // TestReadersWhileAGraphIsReplaced opens the graph again and again, by the commands' function and by the library's, while preprocess --force puts two
 // others in its place in turn. Each time it is one of them, whole, or the error says that it is being replaced.
 func TestReadersWhileAGraphIsReplaced(t *testing.T) {
-	datasets := []string{pipelinetest.Dataset(t, pipelinetest.Ring("a", 40)), pipelinetest.Dataset(t, pipelinetest.Ring("b", 60))}
+	datasets := []string{pipelinetest.Dataset(t, pipelinetest.Ring("a", 20)), pipelinetest.Dataset(t, pipelinetest.Ring("b", 30))}
 	for name, root := range map[string]string{"local": t.TempDir(), "memory": storagetest.Memory(t)} {
 		t.Run(name, func(t *testing.T) {
 			w, whole := workspace.New(root), map[string]bool{}
@@ -72,7 +72,7 @@ func TestReadersWhileAGraphIsReplaced(t *testing.T) {
 						select {
 						case <-done:
 							return
-						case <-time.After(time.Millisecond):
+						case <-time.After(3 * time.Millisecond):
 							once()
 						}
 					}
