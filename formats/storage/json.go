@@ -10,7 +10,7 @@ import (
 
 // ReadJSON reads a file that holds one JSON value, and checks the value. It returns the errors of Open; other errors name the file.
 func ReadJSON[T strict.Checked](ctx context.Context, url string) (value T, err error) {
-	text, err := ReadFile(ctx, url)
+	text, err := ReadText(ctx, url)
 	if err != nil {
 		return value, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -164,13 +165,27 @@ func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
 	return system.OpenRandom(ctx, path)
 }
 
+// mostText is the size in bytes above which a file is not read as a text.
+const mostText = 256 << 20
+
+// ReadText returns the content of a file of text, such as JSON, that has at most 256 MiB. It returns the errors of Open.
+func ReadText(ctx context.Context, url string) ([]byte, error) { return readUpTo(ctx, url, mostText) }
+
 // ReadFile returns the whole content of a file. It returns the errors of Open.
 func ReadFile(ctx context.Context, url string) ([]byte, error) {
+	return readUpTo(ctx, url, math.MaxInt64)
+}
+
+// readUpTo returns the content of a file of at most so many bytes.
+func readUpTo(ctx context.Context, url string, most int64) ([]byte, error) {
 	r, err := OpenRandom(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	if r.Size() > most {
+		return nil, fmt.Errorf("reading %s: it has %d bytes, more than the %d of any such file: remove it", url, r.Size(), most)
+	}
 	data := make([]byte, r.Size())
 	_, err = io.ReadFull(r, data)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -44,6 +44,17 @@ func TestFileSystems(t *testing.T) {
 	}
 }
 
+// TestLongText reads a file that is longer than any text, of which nothing is on the disk.
+func TestLongText(t *testing.T) {
+	url := filepath.Join(t.TempDir(), "forged.json")
+	if err := errors.Join(os.WriteFile(url, nil, 0o666), os.Truncate(url, 256<<20+1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := storage.ReadText(t.Context(), url); err == nil || !strings.Contains(err.Error(), url+": it has 268435457 bytes") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestBelow(t *testing.T) {
 	for folder, want := range map[string]string{"a/b": "c/d", "a/b/": "c/d", "a": "b/c/d"} {
 		if got := storage.Below(folder, "a/b/c/d"); got != want {

@@ -170,7 +170,7 @@ func (m *Model) ProbabilitiesFile() string {
 // *checkpoint.DamagedError.
 func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, error) {
 	url := storage.Join(folder, m.ProbabilitiesFile())
-	text, err := storage.ReadFile(ctx, url)
+	text, err := storage.ReadText(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -277,9 +277,15 @@ func (o *objectRanges) ReadAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
+// errReplaced is the error of an object that is not the one any more that was opened.
+var errReplaced = errors.New("it is being replaced: run again")
+
 // readOnce reads at least a byte with one request.
 func (o *objectRanges) readOnce(p []byte, offset int64) (int, error) {
 	r, err := openRange(o.ctx, o.name, o.object, offset, int64(len(p)))
+	if errors.Is(err, fs.ErrNotExist) { // this generation of it
+		err = fmt.Errorf("reading %s: %w", bucketURL(o.name), errReplaced)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -488,15 +494,18 @@ func (b buckets) replace(ctx context.Context, name string, old, replacement []by
 	}
 }
 
-// read returns the content of an object and its generation.
+// read returns the content of an object and its generation, or of the one that replaces it meanwhile.
 func (b buckets) read(ctx context.Context, name string) (data []byte, generation int64, err error) {
-	r, err := b.OpenRandom(ctx, name)
-	if err != nil {
-		return nil, 0, err
+	for {
+		r, err := b.OpenRandom(ctx, name)
+		if err != nil {
+			return nil, 0, err
+		}
+		data = make([]byte, r.Size())
+		if _, err = io.ReadFull(r, data); !errors.Is(err, errReplaced) {
+			return data, r.(openObject).generation, err
+		}
 	}
-	data = make([]byte, r.Size())
-	_, err = io.ReadFull(r, data)
-	return data, r.(openObject).generation, err
 }
 
 // Exists reports whether an object exists; a prefix of others is none.

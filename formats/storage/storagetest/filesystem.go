@@ -209,6 +209,10 @@ func testReplaced(t *testing.T, folder string) {
 		readers.Go(func() {
 			for !ended.Load() {
 				got, err := storage.ReadFile(ctx, url)
+				if errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("a file that is replaced: error %v", err)
+					return
+				}
 				if err == nil && !bytes.Equal(got, content(0)) && !bytes.Equal(got, content(1)) {
 					t.Errorf("%d bytes are read that nobody wrote as a whole", len(got))
 					return

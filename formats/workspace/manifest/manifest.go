@@ -57,9 +57,6 @@ var ErrDamaged = errors.New("cut short or changed since it was written")
 
 const checksumKey = "manifest_sha256"
 
-// maxSize is the size in bytes above which a file is not read as a manifest.
-const maxSize = 256 << 20
-
 // Write writes a folder's manifest. The same content gives the same bytes.
 func Write(ctx context.Context, folder string, m Manifest) error {
 	text, err := encode(m)
@@ -118,16 +115,7 @@ func (m Manifest) Check() error {
 // error wraps fs.ErrNotExist. If the manifest is damaged, it wraps ErrDamaged.
 func Read(ctx context.Context, folder string) (Manifest, error) {
 	url := storage.Join(folder, FileName)
-	file, err := storage.OpenRandom(ctx, url)
-	if err != nil {
-		return Manifest{}, err
-	}
-	size := file.Size()
-	file.Close()
-	if size > maxSize {
-		return Manifest{}, fmt.Errorf("reading %s: %d bytes are too many for a manifest", url, size)
-	}
-	text, err := storage.ReadFile(ctx, url)
+	text, err := storage.ReadText(ctx, url)
 	if err != nil {
 		return Manifest{}, err
 	}

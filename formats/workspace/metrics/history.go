@@ -78,7 +78,7 @@ func (e Epoch) Check() error {
 // ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs
 // before a line that is damaged.
 func ReadHistory(ctx context.Context, url string) ([]Epoch, error) {
-	data, err := storage.ReadFile(ctx, url)
+	data, err := storage.ReadText(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -64,7 +64,7 @@ func (f Folder) Records(ctx context.Context) ([]Record, []*DamagedError, error) 
 // record reads a record and checks that its file has its name.
 func (f Folder) record(ctx context.Context, name string) (Record, error) {
 	url := f.url(name + ".json")
-	data, err := storage.ReadFile(ctx, url)
+	data, err := storage.ReadText(ctx, url)
 	if err != nil {
 		return Record{}, err
 	}
@@ -226,7 +226,7 @@ func (f Folder) names(ctx context.Context) ([]string, error) {
 // Best returns the name of the checkpoint that the file best names. The error wraps ErrNone before the first epoch
 // is finished.
 func (f Folder) Best(ctx context.Context) (string, error) {
-	data, err := storage.ReadFile(ctx, f.url(BestFile))
+	data, err := storage.ReadText(ctx, f.url(BestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w in %s: no epoch is finished", ErrNone, f)
 	}

@@ -31,7 +31,7 @@ func OpenPreset(ctx context.Context, preset string) (Configuration, error) {
 	if !IsPresetFile(preset) {
 		return Preset(preset)
 	}
-	text, err := storage.ReadFile(ctx, preset)
+	text, err := storage.ReadText(ctx, preset)
 	if err != nil {
 		return Configuration{}, fmt.Errorf("reading the preset %s: %w", preset, err)
 	}

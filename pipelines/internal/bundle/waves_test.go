@@ -86,7 +86,7 @@ func opened(t *testing.T, w workspace.Workspace, split string, reach int) *work 
 func TestFilesAreTheSame(t *testing.T) {
 	var want [][]byte
 	for _, test := range []struct{ shards, perWave, threads int }{{1, 1 << 20, 1}, {5, 3, 2}, {2, 1, 4}} {
-		w := sharded(t, test.shards, 1500)
+		w := sharded(t, test.shards, 1000)
 		found := opened(t, w, "train", 100)
 		if len(found.params.Edges) != test.shards || len(found.files) < 4 {
 			t.Fatalf("%d files of edges and %d of parts", len(found.params.Edges), len(found.files))
@@ -111,7 +111,7 @@ func TestFilesAreTheSame(t *testing.T) {
 
 // TestPartsOfManyFilesOfEdges compares parts of a graph in several files with those of a finder that has the graph.
 func TestPartsOfManyFilesOfEdges(t *testing.T) {
-	w := sharded(t, 4, 900)
+	w := sharded(t, 4, 450)
 	k, err := encode.Load(t.Context(), w.Graph())
 	if err != nil {
 		t.Fatal(err)
@@ -155,9 +155,9 @@ func TestDamagedEdges(t *testing.T) {
 
 // TestKilled kills a run that has written a file, and holds that the next one keeps it and ends with the same bytes.
 func TestKilled(t *testing.T) {
-	w := sharded(t, 2, 700)
-	arguments := []string{"--workspace", w.Root(), "--reach", "200", "--layers", "3", "--memory", "330"}
-	folder := filepath.Join(w.Root(), "bundles", modelparts.Name("train", 200, 3))
+	w := sharded(t, 2, 500)
+	arguments := []string{"--workspace", w.Root(), "--reach", "150", "--layers", "3", "--memory", "330"}
+	folder := filepath.Join(w.Root(), "bundles", modelparts.Name("train", 150, 3))
 	c := pipelinetest.Command(t, arguments...)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -177,7 +177,7 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 		}
 	}
 	var want map[string]string
-	for i, test := range []struct{ bytesPerPart, room int64 }{{1 << 20, 0}, {1, 1}, {300, 200}, {1 << 20, 1}} {
+	for i, test := range []struct{ bytesPerPart, room int64 }{{1 << 20, 0}, {40, 1}, {300, 200}, {1 << 20, 1}} {
 		// All in one folder: rejects.tsv names the texts.
 		got := build(t, "same", texts, test.bytesPerPart, preprocess.WriteParams{EdgeShards: 3, BufferBytes: test.room})
 		if want == nil {

@@ -72,7 +72,7 @@ func TestReadersWhileAGraphIsReplaced(t *testing.T) {
 						select {
 						case <-done:
 							return
-						case <-time.After(3 * time.Millisecond):
+						case <-time.After(5 * time.Millisecond):
 							once()
 						}
 					}
@@ -91,7 +91,7 @@ func TestReadersWhileAGraphIsReplaced(t *testing.T) {
 				_, err := model.Open(t.Context(), root)
 				judge(err)
 			})
-			for i := range 4 {
+			for i := range 3 {
 				pipelinetest.Succeed(t, Pipeline(), "--workspace", root, "--dataset", datasets[i%2], "--force")
 				before := opened.Load()
 				for deadline := time.Now().Add(10 * time.Second); opened.Load() == before && time.Now().Before(deadline); {
