@@ -188,8 +188,8 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 }
 
 // WrongCount returns the error of a line of found instead of want fields, which it calls by the words of fields. The
-// most common mistake, spaces instead of tabs, has a reason of its own. A line that has a tab does not make it: its
-// spaces are part of names.
+// most common mistakes, spaces and commas instead of tabs, have a reason of their own. A line that has a tab does not
+// make them: its spaces and commas are part of names.
 func WrongCount(line []byte, found, want int, fields string) (reason, remedy string) {
 	remedy = fmt.Sprintf("separate %s by single tabs", fields)
 	if want == 2 {
@@ -198,6 +198,8 @@ func WrongCount(line []byte, found, want int, fields string) (reason, remedy str
 	switch {
 	case len(bytes.TrimSpace(line)) == 0 && found == 1:
 		return "blank line", "remove it"
+	case found == 1 && bytes.Count(line, []byte(",")) >= want-1:
+		return "commas where tabs belong", remedy
 	case found == 1 && bytes.ContainsRune(line, ' '):
 		return "spaces where tabs belong", remedy
 	}

@@ -26,6 +26,8 @@ func TestMistakes(t *testing.T) {
 		"unknown entity":     {queries("e003\tnext\ne0003\tnext\n"), 1, []string{"queries.tsv:2: unknown entity \"e0003\"; closest: \"e000\", \"e003\"", "; --on_unknown skip answers the other lines"}},
 		"unknown relation":   {queries("e003\tnexd\n"), 1, []string{"queries.tsv:1: unknown relation \"nexd\"; closest: \"next\""}},
 		"spaces":             {queries("e003 next\n"), 1, []string{"queries.tsv:1:"}},
+		"CSV":                {queries("e003,next\n"), 1, []string{"queries.tsv:1: commas where tabs belong; separate source and relation by a tab"}},
+		"a blank line":       {queries("e003\tnext\n\ne004\tnext\n"), 1, []string{"queries.tsv:2: blank line; remove it"}},
 		"four fields":        {queries("e003\tnext\te004\te005\n"), 1, []string{"queries.tsv:1: 4 fields instead of 2"}},
 		"NUL":                {queries("e003\tne\x00xt\n"), 1, []string{"queries.tsv:1:"}},
 		"not UTF-8":          {queries("e003\tne\xffxt\n"), 1, []string{"queries.tsv:1:"}},

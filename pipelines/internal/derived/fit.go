@@ -226,6 +226,9 @@ func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error 
 		f.params = f.stageParams()
 		err = f.run(ctx, locked)
 	}
+	if err == nil {
+		bar.Complete()
+	}
 	if err == nil && !f.made {
 		f.tooFew = true
 		f.e.Say("answers have scores, but no probabilities: too few facts of the graph are among the %d best answers of their queries", probability.DefaultK)

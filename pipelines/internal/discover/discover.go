@@ -194,5 +194,6 @@ func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
 		return err
 	}
 	bar.Set(discover.Ranges)
+	bar.Complete()
 	return nil
 }

@@ -157,6 +157,7 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 		return err
 	}
 	bar.Set(rows)
+	bar.Complete()
 	return nil
 }
 

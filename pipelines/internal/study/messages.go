@@ -222,7 +222,7 @@ func (f *messagesFlags) count(ctx context.Context, e *command.Environment, sourc
 
 // openModel opens the checkpoint of a model of A*Net and records it in the settings.
 func (f *messagesFlags) openModel(ctx context.Context, e *command.Environment, loaded *kg.KG, decided *settings) (*study.Model, error) {
-	if ref := (pretrained.Ref{Name: f.model}); ref.IsNamed() || ref.IsPyTorch() {
+	if !command.NamesCheckpoint(f.model) || (pretrained.Ref{Name: f.model}).IsPyTorch() {
 		return nil, command.FlagError("model", strconv.Quote(f.model), "a checkpoint of A*Net: best, last, an epoch's number, or the path of its file")
 	}
 	m, err := e.OpenCheckpoint(ctx, f.model, loaded)

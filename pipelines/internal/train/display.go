@@ -55,6 +55,7 @@ func (d *display) update(p learn.Progress) {
 	case p.Start != nil:
 		d.environment.Progress.Print("before the training: validation %s", validated(p.Start))
 	case p.Finished != nil:
+		d.bar.Set(int64(p.Epoch) * p.QueriesPerEpoch) // also without what was left out
 		d.epoch(p)
 	case p.Validated > 0:
 		d.bar.Note("epoch %d of %d, validating %d%%", p.Epoch, p.Epochs, 100*p.Validated/max(1, p.Validations))

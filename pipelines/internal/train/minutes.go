@@ -359,7 +359,8 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 	if t.configuration.LearningRateDecay < 1 {
 		least = max(least, optimizer.LearningRate(t.configuration, t.configuration.Epochs))
 	}
-	given := []string{"--epochs", strconv.Itoa(int(t.trained(records)) + more), "--least_learning_rate", strconv.FormatFloat(least, 'g', -1, 64)}
+	f.before = int(t.trained(records))
+	given := []string{"--epochs", strconv.Itoa(f.before + more), "--least_learning_rate", strconv.FormatFloat(least, 'g', -1, 64)}
 	e.Say("--minutes %g, until %s: %d more epochs, with %s", f.minutes, clock(deadline), more, strings.Join(given, " "))
 	return set(e, given)
 }

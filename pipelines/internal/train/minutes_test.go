@@ -90,11 +90,14 @@ func TestGraphIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestMoreMinutes extends a training whose learning rate grows, and refuses one of several workers.
+// TestMoreMinutes extends a training whose learning rate grows, and is too small to gain anything, and refuses one of several workers.
 func TestMoreMinutes(t *testing.T) {
 	w := ring(t, 40)
-	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate_decay", "1.2", "--epochs", "2")...)
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.02")
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate", "1e-12", "--learning_rate_decay", "1.2", "--epochs", "2")...)
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.02")
+	if want := "the epochs after 2, of --minutes, are no better than epoch 1\n"; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--run", "two", "--workers", "2", "--local_steps", "1", "--batch_size", "4")...)
 	_, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--run", "two", "--resume", "--minutes", "1")
 	if want := "--minutes is for one worker: give --epochs with --workers 2"; !strings.Contains(stderr, want) {

@@ -62,6 +62,7 @@ type flags struct {
 	until         time.Time // when the training ends, unless it is zero
 	graph         *kg.KG    // verified and loaded once for all choices, with inputs
 	inputs        map[string]string
+	before        int  // complete epochs before those of --resume --minutes
 	existing      bool // checkpoints that exist decide a training for a time
 	measuring     bool // an opened training is measured, and not made
 	allotment     budget.Allotment
@@ -634,25 +635,36 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 		e.Say("  %s", text)
 	}
 	t.compare(best)
+	if t.before > 0 && best.Valid != nil && best.Epoch <= t.before {
+		e.Say("the epochs after %d, of --minutes, are no better than epoch %d", t.before, best.Epoch)
+	}
 	outputs := []string{storage.Join(w.Checkpoints(), best.Name()+".safetensors"), storage.Join(w.Checkpoints(), checkpoint.BestFile), w.TrainingLog()}
 	if url := t.fit.URL(); url != "" {
 		outputs = append(outputs, url)
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
-	// The next command evaluates this checkpoint.
+	t.next(ctx, best)
+	return nil
+}
+
+// next prints the commands that list new facts, unless there is no graph, and that evaluate the best checkpoint on test queries, if there are some.
+func (t *trainer) next(ctx context.Context, best checkpoint.Record) {
+	w := t.e.Workspace
+	var commands []workspace.Command
 	scoring := w.Command("score")
 	if t.bundles {
 		scoring = scoring.With("--bundles")
-	}
-	if evaluated, err := w.EvaluatedCheckpoint(ctx, w.Evaluation("test")); err == nil && evaluated.Weights != best.Weights.SHA256 {
-		e.Next(scoring.With("--force")) // the evaluation is of another checkpoint
-		return nil
-	}
-	if w.HasQueries(ctx, "test") {
-		e.NextSteps(ctx, command.Step{Command: scoring, Folder: w.EvaluationFolder("test")})
 	} else {
-		e.NextSteps(ctx)
+		commands = append(commands, w.ListStep(ctx))
 	}
-	return nil
+	switch evaluated, err := w.EvaluatedCheckpoint(ctx, w.Evaluation("test")); {
+	case err == nil && evaluated.Weights != best.Weights.SHA256:
+		commands = append(commands, scoring.With("--force"))
+	case err == nil:
+		commands = append(commands, w.Command("report"))
+	case w.HasQueries(ctx, "test"):
+		commands = append(commands, scoring)
+	}
+	t.e.Next(commands...)
 }

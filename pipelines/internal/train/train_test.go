@@ -24,7 +24,7 @@ func TestTrain(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, want := range []string{"best: epoch", "wrote " + w + "/runs/main/checkpoints/", "training.jsonl", "next: go run ./pipelines/score --workspace"} {
+	for _, want := range []string{"best: epoch", "wrote " + w + "/runs/main/checkpoints/", "training.jsonl", "next: go run ./pipelines/discover --workspace " + w + "\nnext: go run ./pipelines/score --workspace"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -104,13 +104,18 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 // checkpointName matches the names of the checkpoints of a run.
 var checkpointName = regexp.MustCompile(`^(best|last|[0-9]+|epoch-[0-9]+|step-[0-9]+)(\.safetensors)?$`)
 
+// NamesCheckpoint reports whether --model can name a checkpoint, of the run or by the path of its file.
+func NamesCheckpoint(model string) bool {
+	return strings.ContainsAny(model, `/\`) || checkpointName.MatchString(model)
+}
+
 // OpenCheckpoint opens the checkpoint that --model names over the graph, so that a checkpoint that is damaged or does not fit the graph fails at once, and
 // prints what a user should know: the training was on another graph or is incomplete, or some facts are left out. If there is no checkpoint, the
 // error names the command that makes it.
 func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *kg.KG) (*answer.Model, error) {
 	w := e.Workspace
 	ref := pretrained.Ref{Folder: checkpoint.Folder(w.Checkpoints()), Name: named}
-	if !strings.ContainsAny(named, `/\`) && !checkpointName.MatchString(named) {
+	if !NamesCheckpoint(named) {
 		return nil, FlagError("model", strconv.Quote(named), "best, last, an epoch's number, one of "+strings.Join(zoo.Names, ", ")+", or the path of a file")
 	}
 	// The checkpoint may belong to another workspace.

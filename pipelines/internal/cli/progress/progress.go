@@ -54,6 +54,7 @@ type Bar struct {
 	first       int64
 	drawn       bool
 	ended       bool
+	complete    bool // what was done is all there was: total was a bound
 	also        *Bar // shown behind this one, or nil
 	before      *Bar // the one that this is shown behind, or nil
 }
@@ -95,6 +96,13 @@ func (b *Bar) Resume(done int64) {
 	b.begun = b.d.now()
 }
 
+// Complete says that the step did all that there was. The line of End, and that of Also, then have no larger totals, which were bounds.
+func (b *Bar) Complete() {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.complete = true
+}
+
 // Note shows a text after the numbers, for example the loss.
 func (b *Bar) Note(format string, arguments ...any) {
 	b.d.mu.Lock()
@@ -131,15 +139,23 @@ func (b *Bar) End() {
 	if took < silentBelow {
 		return
 	}
-	b.sum(took)
+	b.sum(took, b.complete)
 	if b.also != nil {
-		b.also.sum(took)
+		b.also.sum(took, b.complete)
 	}
 }
 
-// sum prints what a step has done.
-func (b *Bar) sum(took time.Duration) {
-	text := fmt.Sprintf("%s: %s %s in %s", b.label, Count(b.done-b.first), b.unit, Duration(took))
+// sum prints what a step has done, and of how many units.
+func (b *Bar) sum(took time.Duration, complete bool) {
+	done, total := b.done-b.first, b.total-b.first
+	if complete {
+		total = done
+	}
+	text := b.label + ": " + Count(done)
+	if b.total > 0 {
+		text += " of " + Count(total)
+	}
+	text += fmt.Sprintf(" %s in %s", b.unit, Duration(took))
 	if b.note != "" {
 		text += ", " + b.note
 	}

@@ -33,7 +33,7 @@ func TestPlainLines(t *testing.T) {
 		"scoring  25%  500 of 2,000 queries  100/s  15s left",
 		"scoring  50%  1,000 of 2,000 queries  100/s  10s left",
 		"scoring  85%  1,700 of 2,000 queries  100/s  3.0s left  MRR 0.5",
-		"scoring: 1,700 queries in 17s, MRR 0.5",
+		"scoring: 1,700 of 2,000 queries in 17s, MRR 0.5",
 	}
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q, want %q", got, want)
@@ -64,14 +64,15 @@ func TestAlso(t *testing.T) {
 	b.Set(10)
 	c.now = c.now.Add(10 * time.Second)
 	also.Set(50)
+	b.Complete() // 50 was all that there was to explain
 	b.End()
 	also.End()
 	want := []string{
 		"scoring  50%  5 of 10 queries  1/s  5.0s left",
 		"scoring  50%  5 of 10 queries  0.5/s  10s left  explaining  20%  20 of 100 answers  2/s  40s left  2 workers",
 		"explaining  50%  50 of 100 answers  2.5/s  20s left  2 workers",
-		"scoring: 10 queries in 20s, 2 workers",
-		"explaining: 50 answers in 20s",
+		"scoring: 10 of 10 queries in 20s, 2 workers",
+		"explaining: 50 of 50 answers in 20s",
 	}
 	if got := strings.TrimSpace(out.String()); got != strings.Join(want, "\n") {
 		t.Errorf("it shows\n%s\nwant\n%s", got, strings.Join(want, "\n"))
@@ -91,7 +92,7 @@ func TestTerminal(t *testing.T) {
 	d.Print("a checkpoint")
 	b.Set(2) // a smaller count is ignored
 	b.End()
-	if text := out.String(); !strings.HasSuffix(text, "\r\x1b[Ka checkpoint\n\r\x1b[Ktraining: 2 steps in 3.0s\n") {
+	if text := out.String(); !strings.HasSuffix(text, "\r\x1b[Ka checkpoint\n\r\x1b[Ktraining: 2 of 3 steps in 3.0s\n") {
 		t.Errorf("%q", text)
 	}
 }
