@@ -1,7 +1,9 @@
 package answer
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"reflect"
 
@@ -102,16 +104,22 @@ func (f *observeFn) ProcessElement(ctx context.Context, part samplePart, emit fu
 	return f.Params.use(within, func(m *answer.Model, s *answer.Sampling) error {
 		var o observations
 		var err error
-		if o.labeled, o.unlabeled, err = m.ObserveSample(within, s, part.Number, part.Of, done); err != nil {
+		if o.Labeled, o.Unlabeled, err = m.ObserveSample(within, s, part.Number, part.Of, done); err != nil {
 			return err
 		}
-		element, err := o.encode()
-		if err != nil {
+		var element bytes.Buffer
+		if err := gob.NewEncoder(&element).Encode(o); err != nil {
 			return err
 		}
-		emit(0, element)
+		emit(0, element.Bytes())
 		return nil
 	})
+}
+
+// observations are what a shard observes, and with gob an element.
+type observations struct {
+	Labeled   []probability.Labeled
+	Unlabeled []probability.Observation
 }
 
 type fitFn struct{ Params FitParams }
@@ -121,12 +129,14 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 	var all observations
 	var element []byte
 	for elements(&element) {
-		if err := all.add(element); err != nil {
+		var o observations
+		if err := gob.NewDecoder(bytes.NewReader(element)).Decode(&o); err != nil {
 			return err
 		}
+		all.Labeled, all.Unlabeled = append(all.Labeled, o.Labeled...), append(all.Unlabeled, o.Unlabeled...)
 	}
 	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
-		err := m.FitTo(s, all.labeled, all.unlabeled)
+		err := m.FitTo(s, all.Labeled, all.Unlabeled)
 		if errors.Is(err, probability.ErrTooFew) {
 			emit("")
 			return nil

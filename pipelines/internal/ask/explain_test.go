@@ -125,9 +125,10 @@ func TestExplainWalks(t *testing.T) {
 // TestExplainOnDevice ranks on a device and explains on the CPU: the explanations are those of answers that the CPU ranks.
 func TestExplainOnDevice(t *testing.T) {
 	w := scoringtest.Trained(t, "inductive")
-	arguments := []string{"--workspace", w, "--relation", "skip", "--top_k", "2", "--explain"}
+	sources := scoringtest.File(t, "few.txt", "o003\no020\n")
+	arguments := []string{"--workspace", w, "--relation", "skip", "--sources", sources, "--top_k", "2", "--explain"}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--device", "cpu")...)
-	folder := filepath.Join(w, "runs/main/answers/relation-skip")
+	folder := filepath.Join(w, "runs/main/answers/relation-skip-few")
 	want := pipelinetest.Read(t, folder, stage.ExplanationsFile)
 	pipelinetest.Interpret(t)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--device", "cuda", "--force")...)

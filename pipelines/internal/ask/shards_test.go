@@ -24,7 +24,7 @@ func TestShardsChangeNothing(t *testing.T) {
 	w, folder := scoringtest.Trained(t, "plain"), t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	var queries, triples, pairs []graph.Query
-	for i := range int32(24) {
+	for i := range int32(12) {
 		queries = append(queries, graph.Query{Source: i * 7 % 40, Relation: i % 4, Answer: graph.None})
 		triples = append(triples, graph.Query{Source: 5 * (i % 4), Relation: i % 3, Answer: (7*i + 1) % 60})
 		pairs = append(pairs, graph.Query{Source: 5 * (i % 4), Answer: (7*i + 1) % 60})
@@ -37,11 +37,11 @@ func TestShardsChangeNothing(t *testing.T) {
 		shards int
 		lines  int // of the text, at least
 	}{
-		"queries":   {table: queries, shards: 24, lines: 121},
+		"queries":   {table: queries, shards: 12, lines: 61},
 		"explained": {table: queries[:6], paths: 10, shards: 6, lines: 13},
 		"relations": {shards: 18, lines: 1 + 6*3*5},
-		"triples":   {table: triples, given: workload.GivenTriples, shards: 24, lines: 25},
-		"pairs":     {table: pairs, given: workload.GivenPairs, shards: 24, lines: 49},
+		"triples":   {table: triples, given: workload.GivenTriples, shards: 12, lines: 13},
+		"pairs":     {table: pairs, given: workload.GivenPairs, shards: 12, lines: 25},
 	}
 	for _, kind := range givenNames {
 		if _, tried := cases[kind]; !tried {

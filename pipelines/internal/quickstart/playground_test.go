@@ -97,22 +97,17 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// TestPlayground starts it as a user does, with a program in the place of the browser, asks what the page asks, and stops it.
-func TestPlayground(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains a model: about half a minute")
-	}
-	t.Parallel()
+// playTwice starts it twice with the workspace of a quickstart, whose model it takes, with a program in the place of the browser; asks what the page
+// asks, and stops it. The second start makes nothing again.
+func playTwice(t *testing.T, root string) {
+	t.Helper()
 	opened := filepath.Join(t.TempDir(), "opened")
 	browser := filepath.Join(t.TempDir(), "browser")
 	if err := os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" > '"+opened+".part'\nmv '"+opened+".part' '"+opened+"'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := launch(t, browser)
-	if folder, _, _ := strings.Cut(p.line(t, "workspace"), ","); filepath.Dir(folder) != p.temporary {
-		t.Errorf("the workspace is %s, want a folder in %s", folder, p.temporary)
-	}
-	for _, begin := range []string{"facts       3,672", "missing     253", "zero-shot   MRR 0.6", "training", "trained     MRR 0.92", "new facts   the 10 surest"} {
+	p := launch(t, browser, "--workspace", root)
+	for _, begin := range []string{"workspace   " + root, "facts       3,672", "missing     253", "zero-shot   MRR 0.6", "trained     MRR 0.92", "new facts   the 10 surest"} {
 		p.line(t, begin)
 	}
 	if right, _, _ := strings.Cut(p.line(t, "right"), " "); !slices.Contains([]string{"8", "9", "10"}, right) {
@@ -154,28 +149,25 @@ func TestPlayground(t *testing.T) {
 		}
 	}
 	p.stop(t, command.ExitOK)
-}
-
-// playTwice starts it twice with the workspace of a quickstart, whose model it takes. The second start makes nothing again.
-func playTwice(t *testing.T, root string) {
-	t.Helper()
-	absent := filepath.Join(t.TempDir(), "absent")
-	first := launch(t, absent, "--workspace", root)
-	first.line(t, "ready after")
-	first.stop(t, command.ExitOK)
-	if !slices.ContainsFunc(first.said, func(line string) bool { return strings.HasPrefix(line, "no browser could be started") }) {
-		t.Errorf("without a browser it says %q", first.said)
-	}
 	kept := pipelinetest.Files(t, root)
-	second := launch(t, absent, "--workspace", root, "--open=false")
+	second := launch(t, filepath.Join(t.TempDir(), "absent"), "--workspace", root)
 	second.line(t, "ready after")
 	second.stop(t, command.ExitOK)
 	pipelinetest.Same(t, pipelinetest.Files(t, root), kept)
-	if text := first.stderr.String() + second.stderr.String(); strings.Contains(text, "epoch") {
+	if text := p.stderr.String() + second.stderr.String(); strings.Contains(text, "epoch") {
 		t.Errorf("it trains again: %s", text)
 	}
-	if text := strings.Join(second.said, "\n"); strings.Contains(text, "browser") {
-		t.Errorf("with --open=false it says %s", text)
+	if !slices.ContainsFunc(second.said, func(line string) bool { return strings.HasPrefix(line, "no browser could be started") }) {
+		t.Errorf("without a browser it says %q", second.said)
+	}
+}
+
+func TestNoBrowserIsWanted(t *testing.T) {
+	t.Setenv("BROWSER", filepath.Join(t.TempDir(), "absent"))
+	var out bytes.Buffer
+	(&playground{}).show(&command.Environment{Out: &out}, "http://localhost")
+	if out.Len() > 0 {
+		t.Errorf("with --open=false it says %s", out.String())
 	}
 }
 
@@ -183,6 +175,9 @@ func playTwice(t *testing.T, root string) {
 func TestInterruptedBeforeThePage(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "")
+	if folder, _, _ := strings.Cut(p.line(t, "workspace"), ","); filepath.Dir(folder) != p.temporary {
+		t.Errorf("the workspace is %s, want a folder in %s", folder, p.temporary)
+	}
 	p.line(t, "training")
 	p.stop(t, command.ExitInterrupted)
 	if text := p.stderr.String(); !strings.HasSuffix(text, "playground: interrupted; the temporary folder is removed\n") {

@@ -15,10 +15,11 @@ import (
 // TestDevice scores on a device: the metrics are those of the CPU, and what the device has completed stays complete.
 func TestDevice(t *testing.T) {
 	w := scoringtest.Trained(t, "inductive")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--device", "cpu")
+	flags := func(more ...string) []string { return append([]string{"--workspace", w, "--limit", "5"}, more...) }
+	pipelinetest.Succeed(t, Pipeline(), flags("--device", "cpu")...)
 	want := metricsOf(t, w, "test")
 	pipelinetest.Interpret(t)
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--force")
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), flags("--force")...)
 	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") {
 		t.Fatalf("%d, %s, want what it computes on", code, stderr)
 	}
@@ -29,14 +30,14 @@ func TestDevice(t *testing.T) {
 	}
 	before := pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation"))
 	for _, device := range []string{"cpu", "cuda", "auto"} {
-		if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--device", device); !strings.Contains(out, "is complete") {
+		if out := pipelinetest.Succeed(t, Pipeline(), flags("--device", device)...); !strings.Contains(out, "is complete") {
 			t.Errorf("%s scores again: %s", device, out)
 		}
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")), before)
 
 	pipelinetest.InterpretAs(t, 2)
-	code, _, stderr = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--force", "--device", "cuda:all")
+	code, _, stderr = pipelinetest.Run(t, Pipeline(), flags("--force", "--device", "cuda:all")...)
 	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (PTX interpreter), cuda:1 (") {
 		t.Fatalf("%d, %s, want that both devices are used", code, stderr)
 	}
@@ -56,7 +57,7 @@ func TestDeviceFails(t *testing.T) {
 			if wanted == nil {
 				wanted = fault.Err
 			}
-			flags := []string{"--workspace", w}
+			flags := []string{"--workspace", w, "--limit", "5"}
 			code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--device", "cuda")...)
 			lines := strings.Split(strings.TrimSpace(stderr), "\n")
 			if last := lines[len(lines)-1]; code != 1 || !strings.HasSuffix(last, wanted.Error()) || strings.Contains(stderr, "goroutine") {

@@ -20,7 +20,8 @@ func TestProbabilitiesThatAreNotKept(t *testing.T) {
 	folder := filepath.Join(w, answer.ProbabilitiesFolder)
 	queries := []string{"--queries", scoringtest.File(t, "queries.tsv", "e003\tskip\n"), "--output", "queries"}
 	for name, c := range map[string]line{
-		"answers/queries": {ask.Pipeline(), queries}, "facts/all": {discover.Pipeline(), nil}, "facts/given": {discover.Pipeline(), []string{"--model", "zero", "--output", "given"}},
+		"answers/queries": {ask.Pipeline(), queries}, "facts/skip": {discover.Pipeline(), []string{"--relation", "skip", "--top_k", "2"}},
+		"answers/given": {ask.Pipeline(), append(queries[:2:2], "--model", "zero", "--output", "given")},
 	} {
 		flags := append(c.flags, "--workspace", w)
 		run := func(file bool, more ...string) map[string]string {

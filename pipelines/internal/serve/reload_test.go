@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -25,27 +24,12 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 )
 
-// grown returns a model of the ring over a graph with one more person.
-func grown(t testing.TB, m *model.Model) *model.Model {
-	t.Helper()
-	folder := t.TempDir()
-	if err := m.Save(t.Context(), folder); err != nil {
-		t.Fatal(err)
-	}
-	facts := append(ring(), model.Triple{Head: person(0), Relation: "knows", Tail: "Newcomer"})
-	large, err := model.LoadFacts(t.Context(), model.Facts{Train: facts}, filepath.Join(folder, "best"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return large
-}
-
 // reloading serves the test's model and, after the first reload, that over the larger graph; then one after the other. While fails is set a
 // reload fails.
 func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 	t.Helper()
-	small := ofRing(t)
-	large := grown(t, small)
+	small := ofFacts(t, ring())
+	large := ofFacts(t, append(ring(), model.Triple{Head: person(0), Relation: "knows", Tail: "Newcomer"}))
 	l, fails = &reloader{e: &command.Environment{Out: io.Discard, Err: t.Output(), Progress: progress.New(io.Discard, false)}, inUse: new(sync.WaitGroup)}, new(atomic.Bool)
 	l.fit = func(*server, *server) {} // TestFit has it
 	loads := 0

@@ -52,12 +52,21 @@ func ring() (facts []model.Triple) {
 	return facts
 }
 
-// ofRing returns the test's model. Each server has its own, which it watches.
-func ofRing(t testing.TB) *model.Model {
+// ofFacts returns the test's model, which is trained on the ring once, over facts. Each server has its own, which it watches.
+func ofFacts(t testing.TB, facts []model.Triple) *model.Model {
 	t.Helper()
-	c := configuration.Default()
-	c.Layers, c.Dim, c.Epochs, c.BatchSize, c.Negatives, c.LearningRate = 3, 8, 10, 8, 8, 0.02
-	m, err := model.Train(t.Context(), model.Facts{Train: ring()}, c, 1, nil, model.WithWorkers(2))
+	folder := pipelinetest.Template(t, "model", func(folder string) {
+		c := configuration.Default()
+		c.Layers, c.Dim, c.Epochs, c.BatchSize, c.Negatives, c.LearningRate = 3, 8, 10, 8, 8, 0.02
+		m, err := model.Train(context.Background(), model.Facts{Train: ring()}, c, 1, nil)
+		if err == nil {
+			err = m.Save(context.Background(), folder)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	m, err := model.LoadFacts(t.Context(), model.Facts{Train: facts}, filepath.Join(folder, "best"), model.WithWorkers(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +78,7 @@ func start(t testing.TB, change ...func(o *settings)) (*server, string) {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "index.html")
 	pipelinetest.Write(t, report, "<!DOCTYPE html><title>a report</title>")
-	o := settings{model: ofRing(t), report: report, threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output()}
+	o := settings{model: ofFacts(t, ring()), report: report, threads: 2, queue: 256, timeout: 20 * time.Second, local: true, failures: t.Output()}
 	for _, c := range change {
 		c(&o)
 	}

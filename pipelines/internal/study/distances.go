@@ -4,17 +4,22 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"runtime"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/hop"
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/stages/preprocess"
 	"tagnet/stages/study"
 )
 
@@ -78,13 +83,6 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 	if err := kg.Check(ctx, w.Graph(), m); err != nil { // the tables are not loaded
 		return err
 	}
-	inputs := map[string]string{workspace.GraphFolder: m.Checksum}
-	// What decides the content, and the sources.
-	stage := workspace.Stage{
-		Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
-		Configuration: distancesRecorded{f.split, f.sources, f.hops}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: e.Again(), Outputs: []string{counts.DistributionFile},
-	}
 	// This process does not load the graph.
 	queries, err := kg.CountQueries(ctx, w.Graph(), f.split)
 	if err != nil {
@@ -99,33 +97,29 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 			return err
 		}
 	}
-	// Allot before Begin, which removes what --force replaces: the budget may be too small.
 	params, err := f.params(ctx, e, m, len(sources))
 	if err != nil {
 		return err
 	}
 	perTable := study.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
-	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{BuildDistances(sources, perTable, params)}, nil
-	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: distancesLoads(m, f.split, int64(len(sources)), int64(perTable))})
-	// From here on files are written.
-	done, err := stage.Begin(ctx, e.Force)
+	j := job{
+		stage: workspace.Stage{
+			Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
+			Configuration: distancesRecorded{f.split, f.sources, f.hops}, Inputs: map[string]string{workspace.GraphFolder: m.Checksum}, Vocabulary: m.Vocabulary,
+			Command: e.Again(), Outputs: []string{counts.DistributionFile},
+		},
+		memory: f.memory, sources: int64(len(sources)), loads: distancesLoads(m, f.split, int64(len(sources)), int64(perTable)),
+		total: int64(len(sources)), unit: "sources", counter: "sources_searched", queries: queries,
+		build: func(held lock.Lock) *beam.Pipeline {
+			params.Lock = held
+			return BuildDistances(sources, perTable, params)
+		},
+	}
+	made, err := j.run(ctx, e)
 	if err != nil {
 		return err
 	}
-	if done {
-		e.Say("%s is complete with the same configuration; --force overwrites it", w.Distances(f.split))
-		return f.finish(ctx, e, false)
-	}
-	params.Lock = stage.Lock()
-	if err := f.search(ctx, e, sources, perTable, params); err != nil {
-		stage.Abandon(!command.Local())
-		return err
-	}
-	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": queries}); err != nil {
-		return err
-	}
-	return f.finish(ctx, e, true)
+	return f.finish(ctx, e, made)
 }
 
 func everyEntity(entities int) []int32 {
@@ -134,19 +128,6 @@ func everyEntity(entities int) []int32 {
 		sources[i] = int32(i)
 	}
 	return sources
-}
-
-// search searches from sources, in increasing order, with perTable of them in each table.
-func (f *distancesFlags) search(ctx context.Context, e *command.Environment, sources []int32, perTable int, params study.SearchParams) error {
-	defer budget.Limit(f.memory * budget.MiB)()
-	bar := e.Progress.Begin("distances", int64(len(sources)), "sources")
-	defer bar.End()
-	defer bar.Follow(ctx, "sources_searched")()
-	if err := e.RunBeam(ctx, BuildDistances(sources, perTable, params)); err != nil {
-		return err
-	}
-	bar.Set(int64(len(sources)))
-	return nil
 }
 
 // BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in each table.
@@ -189,4 +170,35 @@ func show(e *command.Environment, at string, d counts.Distribution, always bool)
 	if n := d.ByDistance[at]; n > 0 || always {
 		e.Say("  %9s %12s %6.2f%%", at, progress.Count(n), 100*float64(n)/float64(max(1, d.Queries)))
 	}
+}
+
+// params returns the parameters of a search within --memory.
+func (f *distancesFlags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (study.SearchParams, error) {
+	p := study.SearchParams{
+		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
+		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
+	}
+	if len(kg.EdgeFiles(m, f.split)) == 0 || kg.EntitiesOf(m, f.split) < 1 {
+		return p, fmt.Errorf("%s has no edges for --split %s; run %s", p.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
+	}
+	sizes, err := preprocess.Sizes(ctx, e.Workspace.Graph(), m, f.split)
+	if err != nil {
+		return p, err
+	}
+	sizes.Sources = int64(sources)
+	estimate := func(words int) budget.Estimate {
+		return budget.Search(sizes, "searching in a worker that holds the graph", words, 0, 0)
+	}
+	p.Words = budget.Widest(estimate, f.memory*budget.MiB, runtime.GOMAXPROCS(0))
+	a, err := e.Allot(estimate(p.Words), f.memory, 0)
+	p.Threads = a.MaxThreads
+	return p, err
+}
+
+// distancesLoads returns what the step that writes the tables works on. A distance takes half a byte before compression.
+func distancesLoads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
+	return []command.Load{{
+		Step: "study.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,
+		Bytes: sources * int64(tables.PackedLen(kg.EntitiesOf(m, split))), Compressed: true,
+	}}
 }

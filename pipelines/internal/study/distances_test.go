@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
@@ -213,39 +211,5 @@ func TestSameBytesInAnyRun(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Error("the bytes differ from run to run")
 		}
-	}
-}
-
-// TestDistancesTakenOver holds that a run that lost its folder to another one writes nothing there.
-func TestDistancesTakenOver(t *testing.T) {
-	workspace := searched(t, 1, false)
-	pipelinetest.TakenOver(t, Distances(), workspace, "distances/test", "--split", "test")
-}
-
-// TestDistancesOfRealData holds the distances of the answers to the test queries of WN18RR and FB15k-237, the figures of the paper's table.
-func TestDistancesOfRealData(t *testing.T) {
-	const data = "../../../../shared/data"
-	if _, err := os.Stat(data); err != nil {
-		t.Skipf("the datasets are not at %s", data)
-	}
-	for _, dataset := range []struct {
-		name string
-		want map[string]int64
-	}{
-		{"wn18rr", map[string]int64{"1": 2192, "2": 582, "3": 1346, "4": 470, "5": 556, "6": 276, "unreached": 846}},
-		{"fb15k-237", map[string]int64{"0": 182, "1": 0, "2": 30046, "3": 10576, "4": 70, "5": 2, "6": 0, "unreached": 56}},
-	} {
-		t.Run(dataset.name, func(t *testing.T) {
-			workspace := t.TempDir()
-			pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset.name))
-			pipelinetest.Succeed(t, Distances(), "--workspace", workspace, "--split", "test")
-			d, err := counts.ReadDistribution(t.Context(), filepath.Join(workspace, "distances", "test"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(dataset.want, d.ByDistance); diff != "" {
-				t.Errorf("queries by distance (-want +got):\n%s", diff)
-			}
-		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/names"
+	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
@@ -127,19 +128,10 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 			return err
 		}
 	}
-	stage := workspace.Stage{
-		Workspace: w, Name: "messages", Folder: w.MessagesFolder(f.split),
-		Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary, Command: e.Again(),
-	}
-	stage.Outputs = []string{counts.CountsTable + "/", counts.SummaryFile}
-	if model != nil {
-		stage.Outputs = append(stage.Outputs, counts.AStarTable+"/")
-	}
 	sources, err := kg.SourcesOf(ctx, w.Graph(), f.split)
 	if err != nil {
 		return err
 	}
-	// Allot before Begin, which removes what --force replaces: the budget may be too small.
 	sizes, err := preprocess.SizesOf(ctx, loaded, f.split)
 	if err != nil {
 		return err
@@ -150,27 +142,31 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 	}
 	g := loaded.Of(f.split).Graph
 	perShard := params.SourcesPerShard(g.Entities, g.Edges())
-	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
-		return []*beam.Pipeline{BuildMessages(sources, perShard, params)}, nil
-	}, Memory: f.memory, Count: int64(len(sources)), Unit: "sources", Loads: messagesLoads(int64(len(sources)), int64(perShard), int64(params.RowsPerSource()))})
-	// From here on files are written.
-	done, err := stage.Begin(ctx, e.Force)
+	j := job{
+		stage: workspace.Stage{
+			Workspace: w, Name: "messages", Folder: w.MessagesFolder(f.split), Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary,
+			Command: e.Again(), Outputs: []string{counts.CountsTable + "/", counts.SummaryFile},
+		},
+		memory: f.memory, sources: int64(len(sources)), loads: messagesLoads(int64(len(sources)), int64(perShard), int64(params.RowsPerSource())),
+		total: int64(len(sources)), unit: "sources", counter: "sources_counted", queries: int64(len(queries)),
+		build: func(held lock.Lock) *beam.Pipeline {
+			params.Lock = held
+			return BuildMessages(sources, perShard, params)
+		},
+	}
+	if model != nil { // propagating takes longer than counting
+		j.stage.Outputs = append(j.stage.Outputs, counts.AStarTable+"/")
+		s, err := counts.ReadDataset(ctx, w.Graph())
+		if err != nil {
+			return err
+		}
+		j.total, j.unit, j.counter = s.Distinct[f.split], "distinct queries", "queries_propagated"
+	}
+	made, err := j.run(ctx, e)
 	if err != nil {
 		return err
 	}
-	if done {
-		e.Say("%s is complete with the same configuration; --force overwrites it", w.Messages(f.split))
-		return f.finish(ctx, e, false)
-	}
-	params.Lock = stage.Lock()
-	if err := f.count(ctx, e, sources, perShard, params); err != nil {
-		stage.Abandon(!command.Local())
-		return err
-	}
-	if err := stage.Publish(ctx, map[string]int64{"sources": int64(len(sources)), "queries": int64(len(queries))}); err != nil {
-		return err
-	}
-	return f.finish(ctx, e, true)
+	return f.finish(ctx, e, made)
 }
 
 // params returns the parameters of a count within --memory: it chooses the number of threads, and
@@ -197,27 +193,6 @@ func (f *messagesFlags) params(e *command.Environment, sizes budget.Sizes, model
 	}
 	p.Threads = a.MaxThreads
 	return p, nil
-}
-
-// count runs the Beam pipeline.
-func (f *messagesFlags) count(ctx context.Context, e *command.Environment, sources []int32, perShard int, params study.CountParams) error {
-	defer budget.Limit(f.memory * budget.MiB)()
-	total, unit, counter := int64(len(sources)), "sources", "sources_counted"
-	if params.Model != nil { // propagating takes longer than counting
-		s, err := counts.ReadDataset(ctx, e.Workspace.Graph())
-		if err != nil {
-			return err
-		}
-		total, unit, counter = s.Distinct[f.split], "distinct queries", "queries_propagated"
-	}
-	bar := e.Progress.Begin("messages", total, unit)
-	defer bar.End()
-	defer bar.Follow(ctx, counter)()
-	if err := e.RunBeam(ctx, BuildMessages(sources, perShard, params)); err != nil {
-		return err
-	}
-	bar.Set(total)
-	return nil
 }
 
 // openModel opens the checkpoint of a model of A*Net and records it in the settings.

@@ -12,11 +12,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/hop"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/parquet"
-	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
@@ -37,47 +35,6 @@ func prepared(t *testing.T, inductive bool) string {
 		}
 		pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
 	})
-}
-
-// want counts edge by edge, query by query.
-func want(t *testing.T, l *kg.KG, split string, layers, delta int, remove string) counts.Configuration {
-	t.Helper()
-	queries, err := l.Queries(context.Background(), split)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := l.Of(split).Graph
-	searcher, distances := modelgraph.NewSearcher(g), make([]uint8, g.Entities)
-	c := counts.Configuration{Layers: layers, Delta: delta}
-	for _, q := range queries {
-		q.Removal = configuration.Removal(remove)
-		searcher.Search(q.Source, layers, q, distances)
-		for o := range int32(g.Entities) {
-			senders, relations := g.In(o)
-			for i, u := range senders {
-				if g.Removes(q, u, relations[i], o) {
-					continue
-				}
-				for layer := 1; layer <= layers; layer++ {
-					at, from := int(distances[o]), int(distances[u])
-					kept := layer-delta <= at && at <= layer && from < at+delta && from != hop.Unreached
-					c.NBFNet++
-					switch empty := from > layer-1; {
-					case kept && empty:
-						c.Kept++
-						c.KeptEmpty++
-					case kept:
-						c.Kept++
-					case empty:
-						c.PrunedEmpty++
-					default:
-						c.PrunedRedundant++
-					}
-				}
-			}
-		}
-	}
-	return c
 }
 
 // TestCountsEqualCountingEdgeByEdge compares the sums, and the rows with the sums, for every
@@ -146,7 +103,7 @@ func check(t *testing.T, workspace, split, remove string) {
 		fromRows[[2]int{int(r.Layers), int(r.Delta)}] = c
 	}
 	for _, got := range s.Configurations {
-		want := want(t, l, split, got.Layers, got.Delta, remove)
+		want := counts.Configuration{Layers: got.Layers, Delta: got.Delta, Totals: countedWithin(t, l, split, got.Layers, got.Delta, l.Of(split).Graph.Entities, remove)}
 		sum := fromRows[[2]int{got.Layers, got.Delta}]
 		sum.Layers, sum.Delta = got.Layers, got.Delta
 		if d := 1 - float64(want.Kept)/float64(want.NBFNet); !(got.Decrease-d <= 1e-12 && d-got.Decrease <= 1e-12) {
@@ -175,6 +132,7 @@ func TestMessagesMistakes(t *testing.T) {
 		"split":           {[]string{"--split", "all"}, command.ExitUsage, "--split"},
 		"remove":          {[]string{"--split", "test", "--remove", "triple"}, command.ExitUsage, "--remove"},
 		"unknown removal": {[]string{"--split", "train", "--remove", "all"}, command.ExitUsage, "--remove"},
+		"memory":          {[]string{"--memory", "0"}, command.ExitUsage, "--memory is 0"},
 		"no graph":        {[]string{"--workspace", t.TempDir()}, command.ExitFailure, "go run ./pipelines/preprocess"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,72 +217,4 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 		pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, counts.CountsTable), 1, of), "what a killed worker left")
 		pipelinetest.Same(t, count(folder, perShard, 1), want)
 	}
-}
-
-// TestCountsOfRealData holds the counts of WN18RR's and FB15k-237's test splits at 6 layers.
-func TestCountsOfRealData(t *testing.T) {
-	const data = "../../../../shared/data"
-	if _, err := os.Stat(data); err != nil {
-		t.Skipf("the datasets are not at %s", data)
-	}
-	count := func(t *testing.T, dataset string) counts.Summary {
-		t.Helper()
-		workspace := t.TempDir()
-		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", filepath.Join(data, dataset))
-		pipelinetest.Succeed(t, Messages(), "--workspace", workspace)
-		s, err := counts.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "test"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	t.Run("wn18rr", func(t *testing.T) {
-		s := count(t, "wn18rr")
-		c := s.Configurations[3]
-		c.Decrease, c.DecreaseWithoutEmpty, c.KeptPerQuery, c.NBFNetPerQuery = 0, 0, 0, 0
-		want := counts.Configuration{Layers: 6, Delta: 3, Totals: counts.Totals{
-			NBFNet: 6531381360, Kept: 503419063, KeptEmpty: 268014235, PrunedEmpty: 6023025425, PrunedRedundant: 4936872,
-		}}
-		if s.Queries != 6268 || s.Edges != 173670 || c != want {
-			t.Errorf("%d queries, %d edges, %+v, want %+v", s.Queries, s.Edges, c, want)
-		}
-	})
-	t.Run("fb15k-237", func(t *testing.T) {
-		c := count(t, "fb15k-237").Configurations[2]
-		fewer, without := fmt.Sprintf("%.2f", 100*c.Decrease), fmt.Sprintf("%.2f", 100*c.DecreaseWithoutEmpty)
-		if c.Delta != 2 || fewer != "50.12" || without != "66.76" {
-			t.Errorf("delta %d: %s%% fewer, %s%% without kept empties", c.Delta, fewer, without)
-		}
-	})
-}
-
-// TestTrainingOfThePaper holds what the paper says of its figure of messages while training: on
-// WN18RR's datasets "above 90%" are saved at every delta.
-func TestTrainingOfThePaper(t *testing.T) {
-	const data = "../../../../shared/data/inductive/WN18RR_v1"
-	if _, err := os.Stat(data); err != nil {
-		t.Skipf("the dataset is not at %s", data)
-	}
-	for _, remove := range []string{configuration.RemoveTriple, configuration.RemoveOneHop} {
-		workspace := t.TempDir()
-		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", data)
-		pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--split", "train", "--remove", remove)
-		s, err := counts.ReadSummary(context.Background(), filepath.Join(workspace, "runs/main/messages", "train"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Queries != 2*5410 || len(s.Configurations) != 6 {
-			t.Errorf("%s: %d queries, %d configurations", remove, s.Queries, len(s.Configurations))
-		}
-		for _, c := range s.Configurations {
-			if c.Decrease <= 0.9 || c.Decrease >= 1 {
-				t.Errorf("%s, delta %d: %.4f saved", remove, c.Delta, c.Decrease)
-			}
-		}
-	}
-}
-
-// TestMessagesTakenOver holds that a run that lost its folder to another one writes nothing there.
-func TestMessagesTakenOver(t *testing.T) {
-	pipelinetest.TakenOver(t, Messages(), prepared(t, false), "runs/main/messages/test", "--split", "test")
 }

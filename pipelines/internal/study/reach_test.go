@@ -80,7 +80,7 @@ func TestReachEqualsCountingEdgeByEdge(t *testing.T) {
 				t.Fatalf("a reach of %d, error %v: %s", s.Reach, err, out)
 			}
 			for _, got := range s.Configurations {
-				want := wantWithin(t, l, test.split, got.Layers, got.Delta, most, test.remove)
+				want := countedWithin(t, l, test.split, got.Layers, got.Delta, most, test.remove)
 				if got.Totals != want {
 					t.Errorf("%+v, --reach %d, %d layers, delta %d: %+v, want %+v", test, most, got.Layers, got.Delta, got.Totals, want)
 				}
@@ -89,8 +89,8 @@ func TestReachEqualsCountingEdgeByEdge(t *testing.T) {
 	}
 }
 
-// wantWithin counts edge by edge, query by query.
-func wantWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, remove string) (c counts.Totals) {
+// countedWithin counts edge by edge, query by query, each in its part of at most most entities.
+func countedWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int, remove string) (c counts.Totals) {
 	t.Helper()
 	queries, err := l.Queries(t.Context(), split)
 	if err != nil {

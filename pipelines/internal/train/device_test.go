@@ -19,7 +19,7 @@ func TestDevice(t *testing.T) {
 	w := ring(t, 8) // with just enough facts for probabilities
 	run := func(says, not string, onDevice bool, flags ...string) {
 		t.Helper()
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(flags, "--layers", "2", "--batch_size", "16", "--queries_per_epoch", "48", "--valid_limit", "8")...)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(flags, "--layers", "2", "--batch_size", "16", "--queries_per_epoch", "16", "--valid_limit", "2")...)...)
 		if code != 0 || !strings.Contains(stderr, says) || strings.Contains(stderr, not) {
 			t.Errorf("%q: %d, %s; want %q and not %q", flags, code, stderr, says, not)
 		}
@@ -49,7 +49,7 @@ func TestDevice(t *testing.T) {
 // TestDeviceFails trains on devices that fail: the error is a line that says what to do, auto trains on the CPU where the device
 // is of no use from the beginning, and a training whose device is lost resumes with the same weights as one without a failure.
 func TestDeviceFails(t *testing.T) {
-	short := []string{"--batch_size", "16", "--queries_per_epoch", "64", "--valid_limit", "8", "--epochs", "1", "--layers", "2"}
+	short := []string{"--batch_size", "16", "--queries_per_epoch", "32", "--valid_limit", "2", "--epochs", "1", "--layers", "2"}
 	for name, fault := range pipelinetest.Faults(70) {
 		t.Run(name, func(t *testing.T) {
 			w := ring(t, 6) // too few facts for probabilities

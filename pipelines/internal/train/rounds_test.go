@@ -33,23 +33,6 @@ func unfinish(t *testing.T, folder, last string) map[string]string {
 	return whole
 }
 
-// One worker trains as without --workers, whatever its local steps, and writes the same bytes.
-func TestOneWorkerHasNoRounds(t *testing.T) {
-	w := finished(t)
-	want := pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
-	for name, text := range want {
-		if strings.Contains(text, "workers") || strings.Contains(text, "local_steps") {
-			t.Errorf("%s of one worker names workers", name)
-		}
-	}
-	code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--workers", "1", "--local_steps", "3")...)
-	if code != 0 || !strings.Contains(out, "is complete") {
-		t.Errorf("%d, %s%s", code, out, stderr)
-	}
-	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "1", "--local_steps", "3", "--force")...)
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), want)
-}
-
 func TestRounds(t *testing.T) {
 	w := ring(t, 40)
 	folder := filepath.Join(w, "runs/main/checkpoints")
@@ -57,6 +40,7 @@ func TestRounds(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "best: epoch") || !strings.Contains(stderr, "epoch 3 of 3: loss") || !strings.Contains(stderr, "computing on the CPU: 2 workers") {
 		t.Fatalf("%d, %s%s", code, out, stderr)
 	}
+	fittedOf(t, w)
 	want := pipelinetest.Files(t, folder)
 	for name := range want {
 		if strings.Contains(name, "/") || strings.HasPrefix(name, "step-") {
@@ -81,7 +65,7 @@ func TestRoundsOfSeveralJobs(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "2", "--local_steps", "1", "--epochs", "2", "--batch_size", "2", "--dim", "4", "--layers", "2", "--negatives", "2", "--valid_limit", "1")...)
 	history := pipelinetest.Read(t, w, "runs/main/training.jsonl")
 	if n := strings.Count(history, "\n"); n != 2 {
-		t.Errorf("%d lines of history, want 4:\n%s", n, history)
+		t.Errorf("%d lines of history, want 2:\n%s", n, history)
 	}
 }
 

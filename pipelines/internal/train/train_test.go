@@ -5,17 +5,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/engine/kernel"
+	"tagnet/model/learn"
+	"tagnet/model/learn/optimizer"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/stages/train"
 )
 
 func TestTrain(t *testing.T) {
@@ -37,8 +40,13 @@ func TestTrain(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch") {
 		t.Errorf("a second run: %d, %s%s", code, out, stderr)
 	}
-	// Threads, memory and training again change no byte.
-	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--threads", "3", "--memory", "300")...)
+	for name, text := range before {
+		if strings.Contains(text, "workers") || strings.Contains(text, "local_steps") {
+			t.Errorf("%s of one worker names workers", name)
+		}
+	}
+	// Threads, memory, the local steps of one worker and training again change no byte.
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--force", "--threads", "3", "--memory", "300", "--workers", "1", "--local_steps", "3")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), before)
 }
 
@@ -73,16 +81,7 @@ func TestNearInverseRelations(t *testing.T) {
 func TestResume(t *testing.T) {
 	w := finished(t)
 	folder := filepath.Join(w, "runs/main/checkpoints")
-	whole := pipelinetest.Files(t, folder)
-	// As a run that was killed in its last epoch leaves it.
-	unfinish := func() {
-		for name := range whole {
-			if name == "manifest.json" || strings.HasPrefix(name, "epoch-004") {
-				pipelinetest.Remove(t, filepath.Join(folder, name))
-			}
-		}
-	}
-	unfinish()
+	whole := unfinish(t, folder, "epoch-004")
 	for name, c := range map[string]struct {
 		flags []string
 		want  []string
@@ -127,12 +126,7 @@ func TestResume(t *testing.T) {
 func TestTakeOverKeepsCheckpoints(t *testing.T) {
 	w := finished(t)
 	folder := filepath.Join(w, "runs/main/checkpoints")
-	whole := pipelinetest.Files(t, folder)
-	for name := range whole {
-		if name == "manifest.json" || strings.HasPrefix(name, "epoch-004") {
-			pipelinetest.Remove(t, filepath.Join(folder, name))
-		}
-	}
+	whole := unfinish(t, folder, "epoch-004")
 	pipelinetest.Write(t, filepath.Join(folder, lock.FileName), `{"host":"elsewhere","process":7,"token":"x"}`)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...)
 	if code != 1 || !strings.Contains(stderr, "process 7 on host elsewhere") || !strings.Contains(stderr, "--resume --force keeps its checkpoints") {
@@ -196,14 +190,22 @@ func TestMoreEpochs(t *testing.T) {
 	}{
 		{long, []string{"--epochs", "5"}, 0},
 		{short, []string{"--epochs", "3"}, 0},
-		{short, []string{"--epochs", "5"}, 1},
 		{short, []string{"--epochs", "5", "--resume", "--seed", "8"}, 1},
 		{short, []string{"--epochs", "2", "--resume"}, 1},
-		{short, []string{"--epochs", "5", "--resume"}, 0},
 	} {
 		if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(c.workspace, c.flags...)...); code != c.code {
 			t.Fatalf("%q: exit code %d, want %d: %s", c.flags, code, c.code, stderr)
 		}
+	}
+	// The error without --resume proposes the command that trains on.
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(short, "--epochs", "5")...)
+	_, line, _ := strings.Cut(stderr, "complete with 3 epochs: go run ./pipelines/train ")
+	resume, rest, found := strings.Cut(line, " trains 2 more, ")
+	if code != 1 || !found || !strings.Contains(rest, "--force trains all 5 again") {
+		t.Fatalf("%d, %s", code, stderr)
+	}
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), strings.Fields(resume)...); code != 0 || strings.Contains(stderr, "epoch 3 of") {
+		t.Errorf("%d, %s", code, stderr)
 	}
 	// Earlier records name the number of epochs that was wanted then; all else is the same.
 	a, b := pipelinetest.Files(t, filepath.Join(long, "runs/main/checkpoints")), pipelinetest.Files(t, filepath.Join(short, "runs/main/checkpoints"))
@@ -220,12 +222,7 @@ func TestResumeTakesTheCheckpointsFlags(t *testing.T) {
 	w := ring(t, 40)
 	folder := filepath.Join(w, "runs/main/checkpoints")
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "3", "--seed", "5", "--validate_every", "2", "--valid_limit", "3")...)
-	want := pipelinetest.Files(t, folder)
-	for name := range want {
-		if name == "manifest.json" || strings.HasPrefix(name, "epoch-003") {
-			pipelinetest.Remove(t, filepath.Join(folder, name))
-		}
-	}
+	want := unfinish(t, folder, "epoch-003")
 	for _, lines := range []string{"resuming from epoch-002", "is complete"} {
 		code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume")
 		if code != 0 || !strings.Contains(out+stderr, lines) {
@@ -236,33 +233,6 @@ func TestResumeTakesTheCheckpointsFlags(t *testing.T) {
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "4")
 	if code != 0 || !strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
 		t.Errorf("%d, %s%s", code, out, stderr)
-	}
-}
-
-// TestResumeWithPreset resumes with a preset, whose epochs are not those of the training.
-func TestResumeWithPreset(t *testing.T) {
-	w := ring(t, 40)
-	flags := small(w, "--preset", "wn-v1")
-	pipelinetest.Succeed(t, Pipeline(), flags...)
-	flags = slices.Delete(flags, slices.Index(flags, "--epochs"), slices.Index(flags, "--epochs")+2)
-	code, out, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--resume")...)
-	if code != 0 || !strings.Contains(out, "is complete") || strings.Contains(stderr, "epoch 5") {
-		t.Errorf("%d, %s%s", code, out, stderr)
-	}
-}
-
-// TestMoreEpochsNameResume checks the error of a larger --epochs without --resume, and runs what it
-// proposes.
-func TestMoreEpochsNameResume(t *testing.T) {
-	w := finished(t)
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "6")...)
-	_, line, _ := strings.Cut(stderr, "complete with 4 epochs: go run ./pipelines/train ")
-	resume, rest, found := strings.Cut(line, " trains 2 more, ")
-	if code != 1 || !found || !strings.Contains(rest, "--force trains all 6 again") {
-		t.Fatalf("%d, %s", code, stderr)
-	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), strings.Fields(resume)...); code != 0 || !strings.Contains(stderr, "epoch 6 of 6") || strings.Contains(stderr, "epoch 4 of") {
-		t.Errorf("%d, %s", code, stderr)
 	}
 }
 
@@ -293,7 +263,7 @@ func TestAnotherGraphIsNotResumedOn(t *testing.T) {
 func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 	dataset := pipelinetest.Dataset(t, pipelinetest.Ring("e", 40))
 	w, other := prepared(t, dataset), prepared(t, dataset)
-	pipelinetest.Succeed(t, Pipeline(), small(other, "--seed", "2", "--epochs", "60")...)
+	pipelinetest.Succeed(t, Pipeline(), small(other, "--seed", "2", "--epochs", "30")...)
 	foreign := pipelinetest.Files(t, filepath.Join(other, "runs/main/checkpoints"))
 	leave := func(name string) {
 		for _, ending := range []string{".safetensors", ".json"} {
@@ -310,34 +280,27 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 				continue
 			}
 			// The training removes weights without a record, so those that come between two of its looks are left again.
-			leave("epoch-060")
+			leave("epoch-030")
 			time.Sleep(5 * time.Millisecond)
-			if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "epoch-060.safetensors")); err == nil {
+			if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "epoch-030.safetensors")); err == nil {
 				return
 			}
 		}
 	}()
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "30")...)
+	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "15")...)
 	<-left
-	if want := "epoch-060 of " + filepath.Join(w, "runs/main/checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
+	if want := "epoch-030 of " + filepath.Join(w, "runs/main/checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
 		t.Errorf("%d, %q, want %q in it", code, stderr, want)
 	}
 	if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "manifest.json")); err == nil {
 		t.Error("the folder counts as complete")
 	}
 	for _, ending := range []string{".safetensors", ".json"} {
-		pipelinetest.Remove(t, filepath.Join(w, "runs/main/checkpoints", "epoch-060"+ending))
+		pipelinetest.Remove(t, filepath.Join(w, "runs/main/checkpoints", "epoch-030"+ending))
 	}
 	leave("epoch-002")
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "30", "--resume")...); code != 1 || !strings.Contains(stderr, "epoch-002 of ") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "15", "--resume")...); code != 1 || !strings.Contains(stderr, "epoch-002 of ") {
 		t.Errorf("%d, %q, want an error that names epoch-002", code, stderr)
-	}
-}
-
-func TestNothingToResumeStartsFromTheBeginning(t *testing.T) {
-	w := ring(t, 40)
-	if code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume")...); code != 0 || !strings.Contains(out, "training from the beginning") {
-		t.Errorf("%d, %s%s", code, out, stderr)
 	}
 }
 
@@ -411,18 +374,28 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Every variant of the kernels gives the same bytes every time, but not those of another variant: a
-// resumed training says so.
-func TestResumingWithAnotherKernel(t *testing.T) {
+// Every variant of the kernels gives the same bytes every time, but not those of another variant: a training resumes with the variant of the epochs
+// before, and says so if --kernel names another.
+func TestResumingWithKernels(t *testing.T) {
 	w := ring(t, 40)
+	another := ""
+	if fastest := kernel.Available()[len(kernel.Available())-1].Name(); fastest != "portable" {
+		another = "trained with --kernel portable"
+	}
 	for _, c := range []struct {
-		epochs, kernel string
-		told           bool
-	}{{"1", "portable", false}, {"2", "portable", false}, {"3", "auto", kernel.Available()[len(kernel.Available())-1].Name() != "portable"}} {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--resume", "--epochs", c.epochs, "--kernel", c.kernel)...)
-		if code != 0 || strings.Contains(stderr, "trained with --kernel portable") != c.told {
-			t.Errorf("%+v: %d, %s", c, code, stderr)
+		says  string
+		flags []string
+	}{
+		{"training from the beginning", small(w, "--epochs", "1", "--kernel", "portable")},
+		{"--kernel portable, as the epochs before", []string{"--workspace", w, "--epochs", "2"}}, {another, small(w, "--epochs", "3", "--kernel", "auto")},
+	} {
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), append(c.flags, "--resume")...)
+		if code != 0 || !strings.Contains(out+stderr, c.says) || strings.Contains(stderr, "trained with --kernel portable") != (c.says == another && another != "") {
+			t.Errorf("%q: %d, %s%s", c.flags, code, out, stderr)
 		}
+	}
+	if epochs, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl")); err != nil || len(epochs) != 3 || epochs[1].Kernel != "portable" {
+		t.Errorf("%+v, %v", epochs, err)
 	}
 }
 
@@ -450,6 +423,29 @@ func TestNothingIsLeftAsANegative(t *testing.T) {
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--preset", preset)...); code != 0 {
 		t.Errorf("as it says: %d, %q", code, stderr)
 	}
+}
+
+// TestDryRun checks that --dry_run and --plan print the job and leave the outputs of a complete workspace.
+func TestDryRun(t *testing.T) {
+	pipelinetest.DryRun(t, Pipeline(), finished(t), "/train.learnFn", "--epochs", "20")
+	// Of several workers, the first job is printed.
+	pipelinetest.DryRun(t, Pipeline(), finished(t), "/train.shardFn", "--workers", "2")
+	// The ring has 112 training facts, and an epoch one query of each.
+	pipelinetest.Plan(t, Pipeline(), finished(t), "step       train.learn: 112 queries in an epoch, which has 7 optimizer steps", "--epochs", "20")
+}
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(train.Params{})))
+	run := learn.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
+	facts := optimizer.Keys{Facts: 3 * run.Configuration.BatchSize}
+	tasks := learn.Tasks(run, facts, learn.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round
+	pipelinetest.Golden(t, "rounds", pipelinetest.Graph(t, BuildRounds(train.Params{Run: run}, tasks)))
+}
+
+func TestLeastMemory(t *testing.T) {
+	w := ring(t, 40)
+	pipelinetest.LeastMemory(t, Pipeline(), filepath.Join(w, "runs/main/checkpoints"), small(w, "--threads", "3", "--epochs", "1")...)
 }
 
 func TestFieldsAreFlags(t *testing.T) {

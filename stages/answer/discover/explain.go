@@ -3,7 +3,7 @@ package discover
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
+	"encoding/gob"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -32,11 +32,12 @@ func explain(s beam.Scope, p ListParams, selected beam.PCollection) beam.PCollec
 	return beam.ParDo(s, &textFn{Params: p}, beam.Combine(s, sum, beam.ParDo(s, &explainFn{Params: p}, ranges)))
 }
 
-// factRange begins an element: it is followed by the facts.
+// factRange is a range of the list, and with gob an element.
 type factRange struct {
 	// Number of Of is the part of explanations, From the number of facts before the range.
-	Number, Of int32
+	Number, Of int
 	From       int64
+	Facts      []modelgraph.Fact
 }
 
 type cutListFn struct{ Params ListParams }
@@ -53,11 +54,7 @@ func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Se
 		for ; number < ranges && (number+1)*listed/ranges <= from+int64(len(entries)); number++ {
 			before, n := number*listed/ranges, (number+1)*listed/ranges-number*listed/ranges
 			var element bytes.Buffer
-			err := binary.Write(&element, binary.LittleEndian, factRange{int32(number), int32(ranges), before})
-			if err == nil {
-				err = binary.Write(&element, binary.LittleEndian, facts[:n])
-			}
-			if err != nil {
+			if err := gob.NewEncoder(&element).Encode(factRange{int(number), int(ranges), before, facts[:n]}); err != nil {
 				return err
 			}
 			emit(element.Bytes())
@@ -82,19 +79,14 @@ func (f *explainFn) ProcessElement(ctx context.Context, element []byte, emit fun
 	}
 	defer leave()
 	var r factRange
-	read := bytes.NewReader(element)
-	if err := binary.Read(read, binary.LittleEndian, &r); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(element)).Decode(&r); err != nil {
 		return err
 	}
-	facts := make([]modelgraph.Fact, read.Len()/binary.Size(modelgraph.Fact{}))
-	if err := binary.Read(read, binary.LittleEndian, facts); err != nil {
-		return err
-	}
-	answers := make([]evaluation.Explained, len(facts))
-	for i, f := range facts {
+	answers := make([]evaluation.Explained, len(r.Facts))
+	for i, f := range r.Facts {
 		answers[i] = evaluation.Explained{Number: r.From + int64(i) + 1, Query: modelgraph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
 	}
-	if err := stage.Explain(ctx, f.Params.Model, f.Params.Folder, int(r.Number), int(r.Of), answers); err != nil {
+	if err := stage.Explain(ctx, f.Params.Model, f.Params.Folder, r.Number, r.Of, answers); err != nil {
 		return err
 	}
 	emit(1)

@@ -36,7 +36,7 @@ func Trained(t testing.TB, kind string) string {
 		}
 		entities := 60
 		if strings.HasPrefix(kind, "large") {
-			entities = 300 // with enough validation facts to fit probabilities of a list to
+			entities = 160 // with enough validation facts to fit probabilities of a list to
 		}
 		arguments := []string{"--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", entities))}
 		if strings.HasSuffix(kind, "inductive") {

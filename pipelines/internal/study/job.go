@@ -1,0 +1,53 @@
+package study
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage/lock"
+	"tagnet/model/budget"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
+)
+
+// job makes the folder of a stage by a Beam pipeline over sources. Its memory is divided before: the budget may be too small, and then nothing of what
+// --force replaces is removed.
+type job struct {
+	stage   workspace.Stage
+	memory  int64 // MiB
+	sources int64
+	loads   []command.Load
+	queries int64 // of the split
+	// total, unit and counter are what the bar shows.
+	total         int64
+	unit, counter string
+	build         func(held lock.Lock) *beam.Pipeline
+}
+
+// run makes the folder, unless it is complete, and reports whether it did.
+func (j *job) run(ctx context.Context, e *command.Environment) (made bool, err error) {
+	j.stage.Ready = e.Ready(command.Work{
+		Jobs:   func() ([]*beam.Pipeline, error) { return []*beam.Pipeline{j.build(lock.Lock{})}, nil },
+		Memory: j.memory, Count: j.sources, Unit: "sources", Loads: j.loads,
+	})
+	// From here on files are written.
+	done, err := j.stage.Begin(ctx, e.Force)
+	if err != nil {
+		return false, err
+	}
+	if done {
+		e.Say("%s is complete with the same configuration; --force overwrites it", e.Workspace.Path(j.stage.Folder))
+		return false, nil
+	}
+	defer budget.Limit(j.memory * budget.MiB)()
+	bar := e.Progress.Begin(j.stage.Name, j.total, j.unit)
+	defer bar.End()
+	defer bar.Follow(ctx, j.counter)()
+	if err := e.RunBeam(ctx, j.build(j.stage.Lock())); err != nil {
+		j.stage.Abandon(!command.Local())
+		return false, err
+	}
+	bar.Set(j.total)
+	return true, j.stage.Publish(ctx, map[string]int64{"sources": j.sources, "queries": j.queries})
+}
