@@ -3,7 +3,6 @@ package learn
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 // slow is a file system in memory whose writes take a while, and fail when their context is canceled.
 // It calls started when a file with the ending is created.
 type slow struct {
+	storagetest.Over
 	mu      sync.Mutex
 	ending  string
 	started func()
@@ -24,7 +24,7 @@ type slow struct {
 
 func init() { storage.Register("slow", &slowStorage) }
 
-var slowStorage slow
+var slowStorage = slow{Over: storagetest.Over{Scheme: "slow://", Base: inMemoryScheme}}
 
 func (s *slow) when(ending string, started func()) {
 	s.mu.Lock()
@@ -45,41 +45,7 @@ func (s *slow) Create(ctx context.Context, path string) (storage.Writer, error) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return storage.Create(ctx, inMemoryScheme+path)
-}
-
-func (s *slow) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	return storage.Open(ctx, inMemoryScheme+path)
-}
-
-func (s *slow) OpenRandom(ctx context.Context, path string) (storage.RandomReader, error) {
-	return storage.OpenRandom(ctx, inMemoryScheme+path)
-}
-
-func (s *slow) Exists(ctx context.Context, path string) (bool, error) {
-	return storage.Exists(ctx, inMemoryScheme+path)
-}
-
-func (s *slow) Remove(ctx context.Context, path string) error {
-	return storage.Remove(ctx, inMemoryScheme+path)
-}
-
-func (s *slow) RemoveAll(ctx context.Context, path string) error {
-	return storage.RemoveAll(ctx, inMemoryScheme+path)
-}
-
-func (s *slow) List(ctx context.Context, path string) ([]string, error) {
-	urls, err := storage.List(ctx, inMemoryScheme+path)
-	for i, url := range urls {
-		urls[i] = "slow://" + strings.TrimPrefix(url, inMemoryScheme)
-	}
-	return urls, err
-}
-
-func (s *slow) CheckWritable(context.Context, string) error { return nil }
-
-func (s *slow) CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error) {
-	return storage.CompareAndSwap(ctx, inMemoryScheme+path, old, replacement)
+	return s.Over.Create(ctx, path)
 }
 
 // An interrupt while a checkpoint is written does not abort it, however slow the storage is.

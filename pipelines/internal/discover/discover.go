@@ -36,9 +36,6 @@ type pass struct {
 	queries   int64
 }
 
-// backwardName names what is queried of the candidates of all passes.
-const backwardName = "backward"
-
 // discovering is one run of the command.
 type discovering struct {
 	*scoring.Asking

@@ -352,9 +352,9 @@ func TestMistakes(t *testing.T) {
 func TestGraphsOfFacts(t *testing.T) {
 	command.InitBeam()
 	place := discover.SpillFolder{Folder: "mem://list/candidates"}
-	list := discover.ListParams{Spills: place, Of: []string{"both", "backward"}, Backward: "backward", Folder: "mem://list"}
+	list := discover.ListParams{Spills: place, Of: []string{"both"}, Folder: "mem://list"}
 	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, BuildCandidates(discover.CandidatesParams{Spills: place, Name: "both"})))
-	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, BuildBackward(discover.BackwardParams{Spills: place, Of: []string{"both"}, Name: "backward"})))
+	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, BuildBackward(discover.BackwardParams{Spills: place, Of: []string{"both"}})))
 	pipelinetest.Golden(t, "list", pipelinetest.Graph(t, BuildList(list)))
 	list.Model.Paths = 10
 	pipelinetest.Golden(t, "explained", pipelinetest.Graph(t, BuildList(list)))

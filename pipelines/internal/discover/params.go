@@ -77,7 +77,7 @@ func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) 
 func (d *discovering) backwardParams(held lock.Lock, announce string) discover.BackwardParams {
 	model := d.Params(announce)
 	model.Best = 0 // the answers are wanted ones
-	return discover.BackwardParams{Model: model, Spills: d.spillFolder(held), Of: d.passNames(), Name: backwardName}
+	return discover.BackwardParams{Model: model, Spills: d.spillFolder(held), Of: d.passNames()}
 }
 
 func (d *discovering) passNames() (names []string) {
@@ -95,7 +95,7 @@ func (d *discovering) listsURL(p pass) string {
 // listParams returns the parameters of the pipeline that lists.
 func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	p := discover.ListParams{
-		Spills: d.spillFolder(held), Of: append(d.passNames(), backwardName), Backward: backwardName, Folder: d.E.Workspace.Path(d.folder), Lock: held,
+		Spills: d.spillFolder(held), Of: d.passNames(), Folder: d.E.Workspace.Path(d.folder), Lock: held,
 		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Model: d.Params(""),
 	}
 	p.Model.Probabilities, p.Model.Paths, p.Model.Walks = d.Probabilities, d.Kept(), d.Walks()

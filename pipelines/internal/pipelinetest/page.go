@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -209,17 +208,12 @@ func (p *Page) Press(key string) {
 	p.call("Input.dispatchKeyEvent", event, nil)
 }
 
-// Picture writes the whole page, or with an element's selector what the window shows of that element at its top, as a
-// PNG file.
-func (p *Page) Picture(file, selector string) {
+// Picture writes the whole page as a PNG file.
+func (p *Page) Picture(file string) {
 	p.t.Helper()
-	parameters := map[string]any{"format": "png", "captureBeyondViewport": selector == ""}
-	if selector != "" {
-		EvaluateOnPage[bool](p, fmt.Sprintf("(document.querySelector(%q).scrollIntoView({behavior: 'instant'}), true)", selector))
-	} else {
-		size := EvaluateOnPage[[2]float64](p, "[innerWidth, document.documentElement.scrollHeight]")
-		parameters["clip"] = map[string]any{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
-	}
+	size := EvaluateOnPage[[2]float64](p, "[innerWidth, document.documentElement.scrollHeight]")
+	clip := map[string]any{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
+	parameters := map[string]any{"format": "png", "captureBeyondViewport": true, "clip": clip}
 	var picture struct{ Data string }
 	p.call("Page.captureScreenshot", parameters, &picture)
 	data, err := base64.StdEncoding.DecodeString(picture.Data)

@@ -38,7 +38,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("the console says %q", said)
 	}
 	picture := filepath.Join(folder, "page.png")
-	p.Picture(picture, "")
+	p.Picture(picture)
 	if info, err := os.Stat(picture); err != nil || info.Size() < 500 {
 		t.Errorf("no picture: %v", err)
 	}

@@ -2,7 +2,6 @@ package pipelinetest
 
 import (
 	"context"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,18 +12,20 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/pipelines/internal/cli/command"
 )
 
 // contested is memory as storage of the scheme contested://, in which another run takes a folder
 // over as soon as a file of it is created.
 type contested struct {
+	storagetest.Over
 	mu     sync.Mutex
 	folder string // the path to take over, empty if none or if it is taken over
 	lock   lock.Lock
 }
 
-var contest contested
+var contest = contested{Over: storagetest.Over{Scheme: "contested://", Base: "mem://"}}
 
 func init() { storage.Register("contested", &contest) }
 
@@ -49,41 +50,7 @@ func (c *contested) Create(ctx context.Context, path string) (storage.Writer, er
 	if err := c.takeOver(context.WithoutCancel(ctx), path); err != nil {
 		return nil, err
 	}
-	return storage.Create(ctx, inMemory(path))
-}
-
-func (c *contested) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	return storage.Open(ctx, inMemory(path))
-}
-
-func (c *contested) OpenRandom(ctx context.Context, path string) (storage.RandomReader, error) {
-	return storage.OpenRandom(ctx, inMemory(path))
-}
-
-func (c *contested) Exists(ctx context.Context, path string) (bool, error) {
-	return storage.Exists(ctx, inMemory(path))
-}
-
-func (c *contested) Remove(ctx context.Context, path string) error {
-	return storage.Remove(ctx, inMemory(path))
-}
-
-func (c *contested) RemoveAll(ctx context.Context, path string) error {
-	return storage.RemoveAll(ctx, inMemory(path))
-}
-
-func (c *contested) List(ctx context.Context, path string) ([]string, error) {
-	urls, err := storage.List(ctx, inMemory(path))
-	for i, url := range urls {
-		urls[i] = "contested" + strings.TrimPrefix(url, "mem")
-	}
-	return urls, err
-}
-
-func (c *contested) CheckWritable(context.Context, string) error { return nil }
-
-func (c *contested) CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error) {
-	return storage.CompareAndSwap(ctx, inMemory(path), old, replacement)
+	return c.Over.Create(ctx, path)
 }
 
 // TakenOver runs a pipeline in a workspace with the files of another one, and has another run take a

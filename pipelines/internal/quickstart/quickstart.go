@@ -78,7 +78,7 @@ func run(ctx context.Context, e *command.Environment, all []Step) error {
 		if err != nil {
 			return err
 		}
-		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.Title, workspace.Command{Pipeline: s.Pipeline.Name, Flags: withoutDefaults(arguments)})
+		e.Say("\n[%d of %d] %s: %s", i+1, len(all), s.Title, workspace.Command{Pipeline: s.Pipeline.Name, Flags: arguments})
 		if err := s.embed(ctx, e, arguments); err != nil {
 			return err
 		}
@@ -112,9 +112,16 @@ func failed(e *command.Environment, name string, err error) error {
 	return fmt.Errorf("%s: %w; %s does so with every step", name, err, again)
 }
 
-// command returns the step's arguments and the flags of this run that all steps share.
+// command returns the step's arguments and the flags of this run that all steps share, unless they have their defaults.
 func (s Step) command(ctx context.Context, e *command.Environment) ([]string, error) {
-	arguments := append([]string{"--workspace", e.Workspace.Root(), "--seed", strconv.FormatInt(e.Seed, 10)}, s.Arguments...)
+	var arguments []string
+	if root := e.Workspace.Root(); root != "./workspace" {
+		arguments = append(arguments, "--workspace", root)
+	}
+	if e.Seed != 0 {
+		arguments = append(arguments, "--seed", strconv.FormatInt(e.Seed, 10))
+	}
+	arguments = append(arguments, s.Arguments...)
 	if e.Force {
 		return append(arguments, "--force"), nil
 	}
@@ -131,20 +138,6 @@ func (s Step) command(ctx context.Context, e *command.Environment) ([]string, er
 		arguments = append(arguments, "--resume")
 	}
 	return arguments, nil
-}
-
-// withoutDefaults returns the arguments that differ from a default.
-func withoutDefaults(arguments []string) []string {
-	var list []string
-	for i := 0; i < len(arguments); i++ {
-		switch {
-		case arguments[i] == "--workspace" && arguments[i+1] == "./workspace", arguments[i] == "--seed" && arguments[i+1] == "0":
-			i++
-		default:
-			list = append(list, arguments[i])
-		}
-	}
-	return list
 }
 
 // summarize prints the metrics, where the report is, and commands to try next.

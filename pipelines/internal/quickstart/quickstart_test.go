@@ -16,8 +16,10 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/report"
 )
 
 // TestQuickstart runs all steps twice: the model must learn the rules of the sample, and the second
@@ -122,10 +124,16 @@ func lines(text, prefix string) []string {
 	return found
 }
 
-func TestWithoutDefaults(t *testing.T) {
-	got := strings.Join(withoutDefaults([]string{"--workspace", "./workspace", "--seed", "0", "--split", "test", "--workspace", "w", "--seed", "7"}), " ")
-	if want := "--split test --workspace w --seed 7"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+// TestSharedFlags checks that a step has the flags of the run that are not the defaults.
+func TestSharedFlags(t *testing.T) {
+	s := Step{Pipeline: report.Pipeline(), Arguments: []string{"--open"}}
+	for want, e := range map[string]*command.Environment{
+		"--open":                        {Workspace: workspace.New("./workspace")},
+		"--workspace w --seed 7 --open": {Workspace: workspace.New("w"), Seed: 7},
+	} {
+		if got, err := s.command(t.Context(), e); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("got %q, %v, want %s", got, err, want)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func TestInBrowser(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				p.Resize(width, 900)
 				p.Dark(dark)
-				p.Picture(filepath.Join(folder, fmt.Sprintf("report-%d-%v.png", width, dark)), "")
+				p.Picture(filepath.Join(folder, fmt.Sprintf("report-%d-%v.png", width, dark)))
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"flag"
 
 	"tagnet/model/engine/device"
 	"tagnet/model/graph/parts"
@@ -10,16 +9,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 )
-
-// bundlesFlag reads the queries of a split with the parts of the graph that they propagate through.
-type bundlesFlag struct {
-	bundles bool
-	parts   parts.Place // its zero value stands for the graph
-}
-
-func (f *bundlesFlag) register(set *flag.FlagSet) {
-	set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and hold no graph; changes no result")
-}
 
 // checkBundles returns an error if --bundles is given with what needs the graph.
 func (f *flags) checkBundles() error {

@@ -3,17 +3,19 @@ package score
 import (
 	"flag"
 
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
+	"tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
 )
 
 type flags struct {
 	scoring.Flags
-	split string
-	protocolFlag
-	limit int64
-	bundlesFlag
+	split, protocol string
+	limit           int64
+	bundles         bool
+	parts           parts.Place // of the graph, of --bundles; its zero value stands for the graph
 }
 
 // Pipeline returns the score command.
@@ -25,9 +27,9 @@ func Pipeline() command.Pipeline {
 		First:   "workspace run split protocol limit model reach top_k force device memory threads",
 		Flags: func(set *flag.FlagSet) {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked")
-			f.protocolFlag.register(set)
+			command.Choice(set, &f.protocol, "protocol", string(metrics.Test), metrics.Protocols, protocolUsage())
 			set.Int64Var(&f.limit, "limit", 0, "most queries that are ranked, spread evenly over all: the metrics come with 95% intervals; 0 or more, 0 takes all")
-			f.bundlesFlag.register(set)
+			set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and hold no graph; changes no result")
 			f.Register(set, "best answers kept for each query, 0 or more")
 		},
 		Run: f.run,

@@ -2,7 +2,6 @@ package score
 
 import (
 	"context"
-	"flag"
 	"fmt"
 
 	"tagnet/formats/workspace/metrics"
@@ -12,15 +11,13 @@ import (
 	"tagnet/stages/preprocess"
 )
 
-// protocolFlag is --protocol.
-type protocolFlag struct{ protocol string }
-
-func (f *protocolFlag) register(set *flag.FlagSet) {
+// protocolUsage explains --protocol.
+func protocolUsage() string {
 	usage := fmt.Sprintf("what is ranked among what; %s: the facts of --split, among all entities", metrics.Test)
 	for _, p := range metrics.Protocols[1:] {
 		usage += fmt.Sprintf("; %s: %s", p, metrics.Protocol(p).About())
 	}
-	command.Choice(set, &f.protocol, "protocol", string(metrics.Test), metrics.Protocols, usage)
+	return usage
 }
 
 // evaluates returns the protocol of the evaluation, "" for metrics.Test.

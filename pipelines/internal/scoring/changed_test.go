@@ -64,7 +64,7 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 			without, _ := grown(t, kind, nil)
 			pairs := scoringtest.File(t, "pairs.tsv", prefix+"001\t?\t"+prefix+"003\n")
 			for name, c := range map[string]line{
-				"evaluation/test": {score.Pipeline(), nil}, "answers/relation-all": {ask.Pipeline(), []string{"--relation", "all", "--explain", "--top_k", "1"}},
+				"evaluation/test": {score.Pipeline(), nil}, "answers/relation-skip": {ask.Pipeline(), []string{"--relation", "skip", "--explain", "--top_k", "1"}},
 				"answers/pairs": {ask.Pipeline(), []string{"--queries", pairs}}, "facts/all": {discover.Pipeline(), []string{"--top_k", "2"}},
 			} {
 				out := pipelinetest.Succeed(t, c.pipeline, append(c.flags, "--device", "cpu", "--workspace", with)...)

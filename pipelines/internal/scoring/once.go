@@ -25,31 +25,21 @@ func ReadOnce[T any](ctx context.Context, flag, url string, read func(name strin
 	done := make(chan result, 1)
 	// Opening a pipe waits for its writer, and cannot be interrupted.
 	go func() {
-		var r result
-		if url == StandardInput {
-			r.value, r.err = read("standard input", os.Stdin)
-			done <- r
-			return
+		name, r := "standard input", io.ReadCloser(os.Stdin)
+		if url != StandardInput {
+			file, err := storage.OpenStream(ctx, url)
+			if err != nil { // which names the flag, and an error of reading the line
+				done <- result{err: notOpened(flag, url, err)}
+				return
+			}
+			defer file.Close()
+			name, r = url, file
 		}
-		var file io.ReadCloser
-		if file, r.err = storage.OpenStream(ctx, url); r.err != nil {
-			r.err = &openError{r.err}
-		} else {
-			r.value, r.err = read(url, file)
-			file.Close()
-		}
-		done <- r
+		value, err := read(name, r)
+		done <- result{value, err}
 	}()
-	// An error of opening names the flag, an error of reading the line.
 	select {
 	case r := <-done:
-		failed := new(openError)
-		switch {
-		case errors.As(r.err, &failed) && errors.Is(r.err, fs.ErrNotExist):
-			return r.value, command.MissingFile(flag, url, r.err)
-		case errors.As(r.err, &failed):
-			return r.value, fmt.Errorf("reading --%s: %w", flag, r.err)
-		}
 		return r.value, r.err
 	case <-ctx.Done():
 		var none T
@@ -57,7 +47,10 @@ func ReadOnce[T any](ctx context.Context, flag, url string, read func(name strin
 	}
 }
 
-// openError is the error of a file that cannot be opened.
-type openError struct{ error }
-
-func (e *openError) Unwrap() error { return e.error }
+// notOpened returns the error of a file of a flag that cannot be opened.
+func notOpened(flag, url string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return command.MissingFile(flag, url, err)
+	}
+	return fmt.Errorf("reading --%s: %w", flag, err)
+}

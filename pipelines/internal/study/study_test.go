@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/weights/configuration"
@@ -78,14 +79,15 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// studied returns a workspace with the graph of a dataset of the paper's.
+// studied returns a workspace in memory with the graph of a dataset of the paper's: tables of distances are large, and slow to write to a disk.
 func studied(t *testing.T, dataset string) string {
 	t.Helper()
 	data := filepath.Join("../../../../shared/data", dataset)
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("the dataset is not at %s", data)
 	}
-	w := t.TempDir()
+	w := "mem://" + t.Name()
+	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), w) })
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", data)
 	return w
 }
@@ -94,7 +96,7 @@ func studied(t *testing.T, dataset string) string {
 func messagesOf(t *testing.T, w, split string, more ...string) counts.Summary {
 	t.Helper()
 	pipelinetest.Succeed(t, Messages(), append([]string{"--workspace", w, "--split", split}, more...)...)
-	s, err := counts.ReadSummary(t.Context(), filepath.Join(w, "runs/main/messages", split))
+	s, err := counts.ReadSummary(t.Context(), w+"/runs/main/messages/"+split)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func TestRealData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := studied(t, name)
 			pipelinetest.Succeed(t, Distances(), "--workspace", w, "--split", "test")
-			d, err := counts.ReadDistribution(t.Context(), filepath.Join(w, "distances", "test"))
+			d, err := counts.ReadDistribution(t.Context(), w+"/distances/test")
 			if err != nil {
 				t.Fatal(err)
 			}

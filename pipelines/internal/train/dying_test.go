@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 )
 
 // dieAt in the environment of a process is the number of the change of a file at which it kills
@@ -22,6 +22,7 @@ const dieAt = "TAGNET_TEST_DIE_AT"
 // the process in the middle of one, which shows every state that a killed process can leave,
 // however fast the machine is.
 type dying struct {
+	storagetest.Over
 	at      int64 // 0 for never
 	changes atomic.Int64
 }
@@ -56,33 +57,17 @@ func (d *dying) change(do func() error) error {
 	return nil
 }
 
-func (d *dying) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	return storage.Open(ctx, path)
-}
-
-func (d *dying) OpenRandom(ctx context.Context, path string) (storage.RandomReader, error) {
-	return storage.OpenRandom(ctx, path)
-}
-
-func (d *dying) Exists(ctx context.Context, path string) (bool, error) {
-	return storage.Exists(ctx, path)
-}
-
-func (d *dying) CheckWritable(ctx context.Context, path string) error {
-	return storage.CheckWritable(ctx, path)
-}
-
 func (d *dying) Remove(ctx context.Context, path string) error {
-	return d.change(func() error { return storage.Remove(ctx, path) })
+	return d.change(func() error { return d.Over.Remove(ctx, path) })
 }
 
 func (d *dying) RemoveAll(ctx context.Context, path string) error {
-	return d.change(func() error { return storage.RemoveAll(ctx, path) })
+	return d.change(func() error { return d.Over.RemoveAll(ctx, path) })
 }
 
 func (d *dying) CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (swapped bool, err error) {
 	err = d.change(func() (err error) {
-		swapped, err = storage.CompareAndSwap(ctx, path, old, replacement)
+		swapped, err = d.Over.CompareAndSwap(ctx, path, old, replacement)
 		return err
 	})
 	return swapped, err
@@ -103,7 +88,7 @@ func (d *dying) List(_ context.Context, path string) (urls []string, err error) 
 }
 
 func (d *dying) Create(ctx context.Context, path string) (storage.Writer, error) {
-	w, err := storage.Create(ctx, path)
+	w, err := d.Over.Create(ctx, path)
 	return dyingWriter{w, d}, err
 }
 

@@ -430,7 +430,7 @@ func (t *trainer) cost(ctx context.Context) (command.Cost, error) {
 	if err != nil {
 		return command.Cost{}, err
 	}
-	const about = 3 * time.Second
+	const about = time.Second
 	began, before := time.Now(), processorTime()
 	speed, err := t.speed(ctx, about)
 	if err != nil {

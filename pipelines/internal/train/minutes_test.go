@@ -97,7 +97,7 @@ func TestMoreMinutes(t *testing.T) {
 	w := ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate_decay", "1.2", "--epochs", "2")...)
 	more := regexp.MustCompile(` more epochs, with --epochs \d+ --least_learning_rate 0\n`)
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.3", "--plan"); !more.MatchString(out) {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.2", "--plan"); !more.MatchString(out) {
 		t.Errorf("no %v in\n%s", more, out)
 	}
 	var out bytes.Buffer

@@ -35,7 +35,9 @@ func TestPresetFile(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--preset", file, "--delta", "1")
 	pipelinetest.Succeed(t, Pipeline(), small(other, "--preset", "wn-v1", "--epochs", "3", "--delta", "1")...)
 	pipelinetest.Same(t, weightsOf(t, folder), weightsOf(t, filepath.Join(other, "runs/main/checkpoints")))
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", other, "--preset", "wn-v1", "--resume"); !strings.Contains(out, "is complete") {
+	flags := small(other, "--preset", "wn-v1", "--delta", "1", "--resume")
+	epochs := slices.Index(flags, "--epochs")
+	if out := pipelinetest.Succeed(t, Pipeline(), slices.Delete(flags, epochs, epochs+2)...); !strings.Contains(out, "is complete") {
 		t.Errorf("--resume trains the epochs of the preset: %s", out)
 	}
 

@@ -29,16 +29,18 @@ var wantedRows = worker.NewCounter("discover", stage.RowsCounter)
 type BackwardParams struct {
 	// Model scores.
 	Model stage.Params
-	// Spills has the spill files, Of the names of the candidates. Name begins the names of the new spill files and of their index. Required.
+	// Spills has the spill files, Of the names of the candidates. Required.
 	Spills SpillFolder
 	Of     []string
-	Name   string
 }
+
+// backwardName begins the names of the spill files of Backward, and of their index.
+const backwardName = "backward"
 
 // Backward asks the other query of each candidate that only one of its two queries lists, once for each query. Output: the URL of the index.
 func Backward(s beam.Scope, p BackwardParams) beam.PCollection {
 	s = s.Scope("discover.Backward")
-	return index(s, p.Spills, p.Name, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
+	return index(s, p.Spills, backwardName, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
 }
 
 // ranges returns the numbers of all ranges.
@@ -80,7 +82,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 		return err
 	}
 	add, end := discovery.Lacking(func(q modelgraph.Query, answers []int32) error { return a.add(ctx, q, answers) })
-	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("%s-%02d", p.Name, number))
+	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("%s-%02d", backwardName, number))
 	wanted := 0
 	err = externalsort.MergeRows(ctx, spills, prefix, func(r externalsort.Row, tag int) error {
 		if tag == discovery.IsWanted {
@@ -138,7 +140,7 @@ func (a *asker) ask(ctx context.Context) error {
 		candidates = append(candidates, discovery.Asked(&scored.Queries[i], a.base)...)
 	}
 	a.emit(Section{Queries: int64(len(a.queries))})
-	name := fmt.Sprintf("%s-%02d-%05d", a.params.Name, a.number, a.files)
+	name := fmt.Sprintf("%s-%02d-%05d", backwardName, a.number, a.files)
 	a.queries, a.rows, a.asked, a.files = nil, 0, a.asked+a.rows, a.files+1
 	return a.params.Spills.writeFacts(ctx, name, candidates, a.emit)
 }

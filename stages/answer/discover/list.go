@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -39,11 +40,9 @@ const RowsPerPart = 1 << 17
 
 // ListParams are the parameters of List.
 type ListParams struct {
-	// Spills has the spill files. Of are the names in it of the candidates, and of the answers to the other query of each. Required.
+	// Spills has the spill files of candidates, of the names Of, and those of Backward. Required.
 	Spills SpillFolder
 	Of     []string
-	// Backward is the one of these names that stands for the answers to the other queries. Required.
-	Backward string
 	// Folder is the URL of the folder of the outputs. Required.
 	Folder string
 	// Lock guards Folder; the zero Lock is never lost.
@@ -75,6 +74,9 @@ func List(s beam.Scope, p ListParams) beam.PCollection {
 	return explain(s, p, selected)
 }
 
+// names returns those of all candidates, and of the answers to the other query of each.
+func (p ListParams) names() []string { return append(slices.Clip(p.Of), backwardName) }
+
 // view returns the graph that was asked.
 func (p ListParams) view(ctx context.Context) (*kg.View, *kg.KG, error) {
 	loaded, err := preprocess.Load(ctx, p.Model.Graph, p.Model.Without...)
@@ -99,7 +101,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 	if err != nil {
 		return err
 	}
-	spills, err := p.Spills.ofRange(ctx, p.Of, factRecords, number)
+	spills, err := p.Spills.ofRange(ctx, p.names(), factRecords, number)
 	if err != nil {
 		return err
 	}
@@ -229,12 +231,12 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 // describe writes the description of the list, metrics.DiscoveryFile.
 func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
 	d.Graph, d.Checkpoint, d.TopK = p.Model.Split, p.Model.Checkpoint, p.TopK
-	for _, name := range p.Of {
+	for _, name := range p.names() {
 		asked, err := p.Spills.Index(ctx, name)
 		switch {
 		case err != nil:
 			return err
-		case name == p.Backward:
+		case name == backwardName:
 			d.BackwardQueries += asked.Queries
 		default:
 			d.Queries += asked.Queries
