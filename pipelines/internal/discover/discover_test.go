@@ -142,7 +142,7 @@ func TestFacts(t *testing.T) {
 		asked []asked
 	}{
 		"large":     {kind: "large", flags: []string{"--top_k", "5"}, k: 5, asked: []asked{{}}},
-		"inductive": {kind: "large inductive", flags: []string{"--top_k", "5"}, k: 5, asked: []asked{{}}},
+		"inductive": {kind: "inductive", flags: []string{"--top_k", "5"}, k: 5, asked: []asked{{}}},
 		"one each":  {kind: "plain", flags: []string{"--top_k", "1"}, k: 1, asked: []asked{{}}},
 		"all pairs": {kind: "plain", flags: []string{"--relation", "skip", "--top_k", "100"}, k: 100, asked: []asked{{relations: []int32{2, 5}}}},
 		"loops":     {kind: "looped", flags: []string{"--top_k", "4"}, k: 4, asked: []asked{{}}},
@@ -222,7 +222,7 @@ func TestBoundsOfFacts(t *testing.T) {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, files))
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
 	})
-	ask := []string{"--workspace", w, "--relation", "next,skip", "--force"}
+	ask := []string{"--workspace", w, "--relation", "next,skip", "--top_k", "4", "--force"}
 	pipelinetest.Succeed(t, Pipeline(), ask...)
 	all := factRows(t, w, "next-skip")
 	pipelinetest.Succeed(t, Pipeline(), append(ask, "--threads", "3", "--most", "7")...)
@@ -253,7 +253,7 @@ func TestFactsWithoutProbabilities(t *testing.T) {
 		says      string
 	}{
 		{few, nil, "answers have scores, but no probabilities: "},
-		{scoringtest.Trained(t, "plain"), []string{"--graph", "train"}, "which --graph train leaves out"},
+		{scoringtest.Trained(t, "plain"), []string{"--graph", "train", "--relation", "skip", "--top_k", "3"}, "which --graph train leaves out"},
 	} {
 		ask := append([]string{"--workspace", c.workspace, "--output", "list", "--force"}, c.flags...)
 		out := pipelinetest.Succeed(t, Pipeline(), ask...)

@@ -7,46 +7,60 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// Page is a tab of a browser of its own. Its methods end the test on an error.
+// Page is a window of the browser, with storage and a history of its own. Its methods end the test on an error.
 type Page struct {
 	t       testing.TB
+	browser *browser
+	session string
+}
+
+// browser is a browser that all pages of a process share. Their commands take turns.
+type browser struct {
+	sync.Mutex
+	process *exec.Cmd
+	home    string
 	to      *os.File
 	from    *bufio.Reader
-	session string
 	last    int
-	said    []string
+	said    map[string][]string // on the console, by session
+}
+
+// running is the browser, once a page was opened.
+var running struct {
+	sync.Mutex
+	browser *browser
 }
 
 // patience is how long the browser may take for one step on a busy machine.
 const patience = 20 * time.Second
 
-// OpenPage opens a URL in a window of the given size and waits until it is loaded. The browser ends with the test.
+// OpenPage opens a URL in a window of the given size, which the end of the test closes, and waits until it is loaded.
 func OpenPage(t testing.TB, url string, width, height int) *Page {
 	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			program = found
-			break
+	p := &Page{t: t, browser: startBrowser(t)}
+	var own struct{ BrowserContextID string }
+	p.call("Target.createBrowserContext", nil, &own)
+	t.Cleanup(func() {
+		p.session = ""
+		p.call("Target.disposeBrowserContext", map[string]any{"browserContextId": own.BrowserContextID}, nil)
+		if templates.folder == "" {
+			closeBrowser() // Main would
 		}
-	}
-	if program == "" {
-		t.Skip("no Chromium is installed: the page is not looked at")
-	}
-	p := &Page{t: t}
-	p.start(program)
+	})
 	var target struct{ TargetID string }
-	p.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	p.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": own.BrowserContextID, "newWindow": true}, &target)
 	var attached struct{ SessionID string }
 	p.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	p.session = attached.SessionID
 	p.call("Log.enable", nil, nil)
 	p.call("Runtime.enable", nil, nil)
+	p.call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
 	p.Resize(width, height)
 	var went struct{ ErrorText string }
 	p.call("Page.navigate", map[string]any{"url": url}, &went)
@@ -57,41 +71,63 @@ func OpenPage(t testing.TB, url string, width, height int) *Page {
 	return p
 }
 
-// start starts the browser with a pipe in each direction, its files 3 and 4.
-func (p *Page) start(program string) {
-	p.t.Helper()
-	home, err := os.MkdirTemp("", "browser")
-	if err != nil {
-		p.t.Fatal(err)
+// startBrowser returns the browser, with a pipe in each direction, its files 3 and 4. Where none is installed, it skips the test.
+func startBrowser(t testing.TB) *browser {
+	t.Helper()
+	running.Lock()
+	defer running.Unlock()
+	if running.browser != nil {
+		return running.browser
 	}
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no Chromium is installed: the page is not looked at")
+	}
+	home, err := os.MkdirTemp("", "browser")
 	theirIn, ourOut, err1 := os.Pipe()
 	ourIn, theirOut, err2 := os.Pipe()
-	if err := errors.Join(err1, err2); err != nil {
-		p.t.Fatal(err)
+	if err := errors.Join(err, err1, err2); err != nil {
+		t.Fatal(err)
 	}
 	c := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+home)
 	c.ExtraFiles = []*os.File{theirIn, theirOut}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	theirIn.Close()
 	theirOut.Close()
-	p.to, p.from = ourOut, bufio.NewReader(ourIn)
-	p.t.Cleanup(func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // with its helper processes
-		_ = c.Wait()
-		ourOut.Close()
-		ourIn.Close()
-		_ = os.RemoveAll(home)
-	})
+	running.browser = &browser{process: c, home: home, to: ourOut, from: bufio.NewReader(ourIn), said: map[string][]string{}}
+	return running.browser
+}
+
+// closeBrowser ends the browser, if one was started.
+func closeBrowser() {
+	running.Lock()
+	defer running.Unlock()
+	if b := running.browser; b != nil {
+		_ = syscall.Kill(-b.process.Process.Pid, syscall.SIGKILL) // with its helper processes
+		_ = b.process.Wait()
+		b.to.Close()
+		_ = os.RemoveAll(b.home)
+		running.browser = nil
+	}
 }
 
 // call sends a command and decodes its result, unless result is nil. Of the events it keeps what is said on the console.
 func (p *Page) call(method string, parameters map[string]any, result any) {
 	p.t.Helper()
-	p.last++
-	command := map[string]any{"id": p.last, "method": method, "params": parameters}
+	b := p.browser
+	b.Lock()
+	defer b.Unlock()
+	b.last++
+	command := map[string]any{"id": b.last, "method": method, "params": parameters}
 	if p.session != "" {
 		command["sessionId"] = p.session
 	}
@@ -100,32 +136,33 @@ func (p *Page) call(method string, parameters map[string]any, result any) {
 		p.t.Fatal(err)
 	}
 	// Messages are JSON with a zero byte behind each.
-	timer := time.AfterFunc(patience, func() { p.to.Close() }) // ends the browser, and with it the read
+	timer := time.AfterFunc(patience, func() { b.to.Close() }) // ends the browser, and with it the read
 	defer timer.Stop()
-	if _, err := p.to.Write(append(text, 0)); err != nil {
+	if _, err := b.to.Write(append(text, 0)); err != nil {
 		p.t.Fatalf("%s: %v", method, err)
 	}
 	// Events come between; the result has the command's id.
 	for {
-		text, err := p.from.ReadBytes(0)
+		text, err := b.from.ReadBytes(0)
 		if err != nil {
 			p.t.Fatalf("%s: the browser ended: %v", method, err)
 		}
 		var answer struct {
-			ID     int
-			Result json.RawMessage
-			Error  *struct{ Message string }
-			Method string
-			Params json.RawMessage
+			ID        int
+			SessionID string
+			Result    json.RawMessage
+			Error     *struct{ Message string }
+			Method    string
+			Params    json.RawMessage
 		}
 		if err := json.Unmarshal(text[:len(text)-1], &answer); err != nil {
 			p.t.Fatalf("%s: %v", method, err)
 		}
 		switch {
 		case answer.Method == "Log.entryAdded", answer.Method == "Runtime.consoleAPICalled", answer.Method == "Runtime.exceptionThrown":
-			p.said = append(p.said, string(answer.Params))
+			b.said[answer.SessionID] = append(b.said[answer.SessionID], string(answer.Params))
 			continue
-		case answer.ID != p.last:
+		case answer.ID != b.last:
 			continue
 		case answer.Error != nil:
 			p.t.Fatalf("%s: %s", method, answer.Error.Message)
@@ -163,7 +200,9 @@ func EvaluateOnPage[T any](p *Page, expression string) (value T) {
 func (p *Page) Said() []string {
 	p.t.Helper()
 	EvaluateOnPage[bool](p, "new Promise(done => setTimeout(done, 0, true))") // events that are under way arrive before
-	return p.said
+	p.browser.Lock()
+	defer p.browser.Unlock()
+	return p.browser.said[p.session]
 }
 
 // Wait waits until an expression is true.

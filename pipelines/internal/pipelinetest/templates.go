@@ -13,13 +13,14 @@ var templates struct {
 	folder string
 }
 
-// withTemplates calls run with a folder for templates and removes the folder afterwards.
+// withTemplates calls run with a folder for templates, removes the folder afterwards, and ends the browser.
 func withTemplates(run func() int) int {
 	folder, err := os.MkdirTemp("", "tagnet-test-*")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
+	defer closeBrowser()
 	templates.folder = folder
 	return run()
 }

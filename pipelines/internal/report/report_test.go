@@ -19,21 +19,21 @@ import (
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// run makes the page of a workspace and returns it with the output.
+// run completes the folders of a workspace, makes its page, and returns it with the output.
 func run(t *testing.T, root string) (html, output string) {
 	t.Helper()
 	complete(t, workspace.New(root))
-	var out, problems bytes.Buffer
-	if code := command.Run(context.Background(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
-		t.Fatalf("exit code %d: %s", code, problems.String())
-	}
-	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(page), out.String()
+	return made(t, root)
+}
+
+// made makes the page of a workspace as it is, and returns it with the output.
+func made(t *testing.T, root string, more ...string) (html, output string) {
+	t.Helper()
+	output = pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", root}, more...)...)
+	return pipelinetest.Read(t, root, "report", "index.html"), output
 }
 
 // TestWholePage makes the page of a workspace of FB15k-237's size. REPORT_FOLDER names a folder that
@@ -210,16 +210,8 @@ func TestUnfinishedTraining(t *testing.T) {
 	if err := checkpoint.Folder(f.workspace.Checkpoints()).Save(t.Context(), extended, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	var out, problems bytes.Buffer
-	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
-		t.Fatal(problems.String())
-	}
-	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "The training is not finished: 77 epochs are configured."; !strings.Contains(string(page), want) {
-		t.Errorf("the page does not contain %q", want)
+	if page, _ := made(t, root); !strings.Contains(page, "The training is not finished: 77 epochs are configured.") {
+		t.Error("the page does not say that the training is not finished")
 	}
 	if finished, _ := run(t, root); strings.Contains(finished, "not finished") {
 		t.Error("the page says of a finished training that it is not finished")
@@ -236,16 +228,9 @@ func TestInterruptedEvaluation(t *testing.T) {
 	f.evaluation("test")
 	f.ranks("test")
 	f.writeText(f.workspace.InRun("evaluation/test/"+lock.FileName), "{}")
-	var out, problems bytes.Buffer
-	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
-		t.Fatal(problems.String())
-	}
-	page, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, m := strings.Count(string(page), "test is not complete"), strings.Count(out.String(), "test is not complete"); n != 1 || m != 1 {
-		t.Errorf("%d warnings on the page and %d in the output, want one each: %s", n, m, out.String())
+	page, output := made(t, root)
+	if n, m := strings.Count(page, "test is not complete"), strings.Count(output, "test is not complete"); n != 1 || m != 1 {
+		t.Errorf("%d warnings on the page and %d in the output, want one each: %s", n, m, output)
 	}
 }
 
@@ -260,13 +245,12 @@ func TestWhatIsBeingMade(t *testing.T) {
 		if _, err := lock.Acquire(t.Context(), filepath.Join(root, folder), "the other command", false); err != nil {
 			t.Fatal(err)
 		}
-		var out bytes.Buffer
-		got := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &out)
-		if says := out.String(); got != code || !strings.Contains(says, folder+" is being written by process ") || !strings.Contains(says, "take over with --force of that command") {
+		got, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", root)
+		if says := out + stderr; got != code || !strings.Contains(says, folder+" is being written by process ") || !strings.Contains(says, "take over with --force of that command") {
 			t.Errorf("%s: exit code %d: %s", folder, got, says)
 		}
-		if code == command.ExitOK && !strings.Contains(out.String(), "report --workspace "+root+"\n") {
-			t.Errorf("%s: another remedy than the report: %s", folder, out.String())
+		if code == command.ExitOK && !strings.Contains(out, "report --workspace "+root+"\n") {
+			t.Errorf("%s: another remedy than the report: %s", folder, out)
 		}
 	}
 }
@@ -283,9 +267,8 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	complete(t, w)
 	f.evaluation("test") // without a manifest
 	for _, want := range []string{"runs/main/evaluation/test is not complete", "runs/main/messages/test was made from another", "The model was trained on another graph than the present one. With the flags it had, the command"} {
-		var out, problems bytes.Buffer
-		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK || !strings.Contains(out.String(), want) {
-			t.Errorf("exit code %d, output %q %q, want %q", code, out.String(), problems.String(), want)
+		if _, output := made(t, root); !strings.Contains(output, want) {
+			t.Errorf("output %q, want %q", output, want)
 		}
 		// Publish a different graph.
 		stage := workspace.Stage{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
@@ -297,11 +280,7 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "report", "index.html")); err != nil {
 		t.Fatal(err)
 	}
-	var out, problems bytes.Buffer
-	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems)
-	if code != command.ExitFailure || !strings.Contains(problems.String(), "distances --workspace") || strings.Count(problems.String(), "\n") != 1 {
-		t.Errorf("exit code %d, errors %q", code, problems.String())
-	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"distances --workspace"}}, "--workspace", root)
 	if there, err := storage.Exists(t.Context(), root+"/report/index.html"); err != nil || there {
 		t.Errorf("a page of damaged files (%v)", err)
 	}
@@ -360,11 +339,7 @@ func TestInterrupted(t *testing.T) {
 // TestNoWorkspace checks that the report of a workspace that does not exist is an error.
 func TestNoWorkspace(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "absent")
-	var out, problems bytes.Buffer
-	code := command.Run(context.Background(), Pipeline(), []string{"--workspace", root}, &out, &problems)
-	if code != command.ExitFailure || !strings.Contains(problems.String(), "go run ./pipelines/preprocess") {
-		t.Errorf("exit code %d: %s", code, problems.String())
-	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"go run ./pipelines/preprocess"}}, "--workspace", root)
 	if _, err := os.Stat(root); err == nil {
 		t.Errorf("%s was made", root)
 	}
@@ -375,11 +350,10 @@ func TestOpenWithoutABrowser(t *testing.T) {
 	t.Setenv("BROWSER", filepath.Join(t.TempDir(), "absent"))
 	root := t.TempDir()
 	fixture{t, workspace.New(root), 3, 8}.graph()
-	var out, problems bytes.Buffer
-	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root, "--open"}, &out, &problems)
+	_, output := made(t, root, "--open")
 	want := "open " + filepath.Join(root, "report", "index.html") + " yourself"
-	if code != command.ExitOK || !strings.Contains(out.String(), "no browser could be started (") || !strings.Contains(out.String(), want) {
-		t.Errorf("exit code %d, output %q %q, want %q", code, out.String(), problems.String(), want)
+	if !strings.Contains(output, "no browser could be started (") || !strings.Contains(output, want) {
+		t.Errorf("output %q, want %q", output, want)
 	}
 }
 
@@ -407,16 +381,13 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}
-		var out, problems bytes.Buffer
-		if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitOK {
-			t.Fatal(problems.String())
-		}
+		_, output := made(t, root)
 		const want = "is of epoch-003, but the best checkpoint now is epoch-012): go run ./pipelines/score --workspace "
-		if n := strings.Count(out.String(), "--split test --force\n"); n > 1 {
-			t.Errorf("the same command is printed %d times: %s", n, out.String())
+		if n := strings.Count(output, "--split test --force\n"); n > 1 {
+			t.Errorf("the same command is printed %d times: %s", n, output)
 		}
-		if strings.Contains(out.String(), want) == test.shown || strings.Count(out.String(), "--split test --force\n") != 0 == test.shown {
-			t.Errorf("weights %s: output %s", test.weights, out.String())
+		if strings.Contains(output, want) == test.shown || strings.Count(output, "--split test --force\n") != 0 == test.shown {
+			t.Errorf("weights %s: output %s", test.weights, output)
 		}
 	}
 }

@@ -1,10 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +12,7 @@ import (
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/pipelinetest"
 )
 
 // addRun writes a run with a configuration of its own and the given ranks of the test split.
@@ -62,18 +60,7 @@ func TestRuns(t *testing.T) {
 	}))
 	addRun(t, w.WithRun("unscored"), func(c *configuration.Configuration) { c.Dim = 64 }, nil)
 
-	report := func(arguments ...string) (page, output string) {
-		var out, problems bytes.Buffer
-		if code := command.Run(t.Context(), Pipeline(), append([]string{"--workspace", root}, arguments...), &out, &problems); code != command.ExitOK {
-			t.Fatal(problems.String())
-		}
-		text, err := os.ReadFile(filepath.Join(root, "report", "index.html"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text), out.String()
-	}
-	page, output := report()
+	page, output := made(t, root)
 	for _, want := range []string{
 		"The workspace has 4 runs", "The rest of the page is about main", "The MRR of wide is higher than that of main by more than",
 		"layers 5, dim 64</td>", "dim 64</td>", "The run unscored has no metrics of its best checkpoint on the test split",
@@ -92,10 +79,10 @@ func TestRuns(t *testing.T) {
 	if n := len(change.FindAllString(page, -1)); n != 1 {
 		t.Errorf("%d runs differ for the better, want 1", n)
 	}
-	if again, _ := report(); again != page {
+	if again, _ := made(t, root); again != page {
 		t.Error("the same runs gave another page")
 	}
-	page, _ = report("--run", "wide")
+	page, _ = made(t, root, "--run", "wide")
 	for _, want := range []string{"The rest of the page is about wide", "The MRR of main and noisy is lower than that of wide"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of wide does not contain %q", want)
@@ -103,13 +90,10 @@ func TestRuns(t *testing.T) {
 	}
 
 	// A run that does not exist leaves the page as it is.
-	var out, problems bytes.Buffer
-	code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root, "--run", "nope"}, &out, &problems)
-	if want := "the run nope does not exist; --run selects one of the runs that exist: main, noisy, unscored, wide\n"; code != command.ExitFailure || !strings.HasSuffix(problems.String(), want) {
-		t.Errorf("exit code %d: %q, want %q", code, problems.String(), want)
-	}
-	if kept, err := os.ReadFile(filepath.Join(root, "report", "index.html")); err != nil || string(kept) != page {
-		t.Errorf("a run that does not exist replaced the page (%v)", err)
+	want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the run nope does not exist; --run selects one of the runs that exist: main, noisy, unscored, wide\n"}}
+	pipelinetest.Fail(t, Pipeline(), want, "--workspace", root, "--run", "nope")
+	if pipelinetest.Read(t, root, "report", "index.html") != page {
+		t.Error("a run that does not exist replaced the page")
 	}
 
 	// A damaged table of another run ends the report, as one of the page's run does.
@@ -117,9 +101,5 @@ func TestRuns(t *testing.T) {
 	if err := storage.WriteFile(t.Context(), part, []byte("damaged")); err != nil {
 		t.Fatal(err)
 	}
-	out.Reset()
-	problems.Reset()
-	if code := command.Run(t.Context(), Pipeline(), []string{"--workspace", root}, &out, &problems); code != command.ExitFailure || !strings.Contains(problems.String(), "--run wide") {
-		t.Errorf("exit code %d: %s", code, problems.String())
-	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--run wide"}}, "--workspace", root)
 }
