@@ -14,31 +14,37 @@ type Over struct {
 	Scheme, Base string
 }
 
-// Open and the further methods implement storage.FileSystem.
+// Open opens a file of Base.
 func (o Over) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	return storage.Open(ctx, o.Base+path)
 }
 
+// OpenRandom opens a file of Base.
 func (o Over) OpenRandom(ctx context.Context, path string) (storage.RandomReader, error) {
 	return storage.OpenRandom(ctx, o.Base+path)
 }
 
+// Create creates a file of Base.
 func (o Over) Create(ctx context.Context, path string) (storage.Writer, error) {
 	return storage.Create(ctx, o.Base+path)
 }
 
+// Exists reports whether a file of Base exists.
 func (o Over) Exists(ctx context.Context, path string) (bool, error) {
 	return storage.Exists(ctx, o.Base+path)
 }
 
+// Remove removes a file of Base.
 func (o Over) Remove(ctx context.Context, path string) error {
 	return storage.Remove(ctx, o.Base+path)
 }
 
+// RemoveAll removes a folder of Base.
 func (o Over) RemoveAll(ctx context.Context, path string) error {
 	return storage.RemoveAll(ctx, o.Base+path)
 }
 
+// List returns the URLs of files of Base, as those of Scheme.
 func (o Over) List(ctx context.Context, path string) ([]string, error) {
 	urls, err := storage.List(ctx, o.Base+path)
 	for i, url := range urls {
@@ -47,10 +53,12 @@ func (o Over) List(ctx context.Context, path string) ([]string, error) {
 	return urls, err
 }
 
+// CheckWritable checks a folder of Base.
 func (o Over) CheckWritable(ctx context.Context, path string) error {
 	return storage.CheckWritable(ctx, o.Base+path)
 }
 
+// CompareAndSwap replaces a file of Base.
 func (o Over) CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error) {
 	return storage.CompareAndSwap(ctx, o.Base+path, old, replacement)
 }
