@@ -10,21 +10,9 @@ import (
 
 var errUnknown = errors.New("unknown instruction")
 
-// space is the memory of an access. A generic address tells the memory by its value: see localBase and sharedBase.
-type space byte
-
-const (
-	generic space = iota
-	globalSpace
-	sharedSpace
-	localSpace
-)
-
-var spaces = map[string]space{"global": globalSpace, "const": globalSpace, "shared": sharedSpace, "local": localSpace}
-
 // access is a compiled load or store.
 type access struct {
-	space   space
+	shared  bool
 	store   bool
 	size    int    // bytes of an element
 	signed  bool   // whether loads extend the sign
@@ -38,10 +26,10 @@ func (b *builder) memoryOperand(s string) (row int, offset uint64, err error) {
 	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
 	base := s
 	if at := strings.LastIndex(s, "+"); at > 0 {
-		if offset, err = immediate(strings.TrimSpace(s[at+1:])); err != nil {
+		if offset, err = immediate(s[at+1:]); err != nil {
 			return 0, 0, err
 		}
-		base = strings.TrimSpace(s[:at])
+		base = s[:at]
 	}
 	row, err = b.value(base)
 	return row, offset, err
@@ -52,24 +40,25 @@ func (b *builder) memoryOperand(s string) (row int, offset uint64, err error) {
 func (b *builder) access(c *instruction, op, operands []string) error {
 	a := access{store: op[0] == "st"}
 	elements := 1
-	where := generic
 	for _, word := range op[1 : len(op)-1] {
-		switch s, ok := spaces[word]; {
-		case ok:
-			where = s
-		case word == "v2":
+		switch word {
+		case "shared":
+			a.shared = true
+		case "global", "nc": // as generic addresses
+		case "v2":
 			elements = 2
-		case word == "v4":
+		case "v4":
 			elements = 4
-		case word == "param":
+		case "param":
 			return b.parameter(c, op, operands)
+		default:
+			return errUnknown
 		}
 	}
-	// The type is the last word; ld names its result first, st its address.
-	a.space = where
+	// The type is the last word; ld names its result first, st its address. Kernels load and store single bytes in global memory only.
 	t := op[len(op)-1]
 	a.size, a.signed = typeBytes(t), t[0] == 's'
-	if a.size == 0 || t == "f16" || len(operands) < 2 {
+	if a.size == 0 || a.size == 2 || a.size == 1 && (a.shared || t != "u8") || len(operands) != 2 {
 		return errUnknown
 	}
 	at, data := operands[1], operands[0]
@@ -86,34 +75,26 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 	if len(a.rows) != elements {
 		return fmt.Errorf("%d operands for %d elements", len(a.rows), elements)
 	}
-	b.narrow(where, a.size)
+	b.k.narrow = b.k.narrow || a.size == 1
 	// The frequent accesses have loops of their own, without a call for each lane.
 	c.do = a.do
 	switch {
-	case where == sharedSpace && a.size == 4 && elements == 1 && !a.store:
+	case a.shared && a.size == 4 && elements == 1 && !a.store:
 		c.do = a.loadShared
-	case where == sharedSpace && a.size == 4 && elements == 1:
+	case a.shared && a.size == 4 && elements == 1:
 		c.do = a.storeShared
-	case where == globalSpace && a.size >= 4 && !a.store:
+	case !a.shared && a.size >= 4 && !a.store:
 		c.do = a.loadGlobal
-	case where == globalSpace && a.size >= 4:
+	case !a.shared && a.size >= 4:
 		c.do = a.storeGlobal
 	}
 	return nil
 }
 
-// narrow notes that the kernel accesses single bytes of words.
-func (b *builder) narrow(where space, size int) {
-	if size < 4 {
-		b.k.narrow = b.k.narrow || where != sharedSpace
-		b.k.narrowShare = b.k.narrowShare || where == sharedSpace || where == generic
-	}
-}
-
 // parameter loads a parameter.
 func (b *builder) parameter(c *instruction, op, operands []string) error {
 	if op[0] == "st" || len(operands) != 2 {
-		return fmt.Errorf("calls are not supported: let the compiler inline them")
+		return errUnknown
 	}
 	row, err := b.value(operands[0])
 	if err != nil {
@@ -148,7 +129,7 @@ func (a *access) lane(w *warp, l int) {
 	if a.store {
 		how = writes
 	}
-	data := w.touch(a.space, l, how, w.r[a.address][l]+a.offset, a.size*len(a.rows))
+	data := w.touch(a.shared, l, how, w.r[a.address][l]+a.offset, a.size*len(a.rows))
 	for i, row := range a.rows {
 		if a.store {
 			put(data[i*a.size:], a.size, w.r[row][l])
@@ -158,13 +139,11 @@ func (a *access) lane(w *warp, l int) {
 	}
 }
 
-// put writes the low size bytes of a register, 1, 2, 4 or 8, to data, little-endian.
+// put writes the low size bytes of a register, 1, 4 or 8, to data, little-endian.
 func put(data []byte, size int, value uint64) {
 	switch size {
 	case 1:
 		data[0] = byte(value)
-	case 2:
-		encoding.LittleEndian.PutUint16(data, uint16(value))
 	case 4:
 		encoding.LittleEndian.PutUint32(data, uint32(value))
 	default:
@@ -172,17 +151,11 @@ func put(data []byte, size int, value uint64) {
 	}
 }
 
-// get reads size bytes, 1, 2, 4 or 8, little-endian, and extends their sign if signed.
+// get reads size bytes, 1, 4 or 8, little-endian, and extends the sign of 4 if signed.
 func get(data []byte, size int, signed bool) (value uint64) {
 	switch size {
 	case 1:
-		if value = uint64(data[0]); signed {
-			value = uint64(int8(value))
-		}
-	case 2:
-		if value = uint64(encoding.LittleEndian.Uint16(data)); signed {
-			value = uint64(int16(value))
-		}
+		value = uint64(data[0])
 	case 4: // the register may have 64 bits
 		if value = uint64(encoding.LittleEndian.Uint32(data)); signed {
 			value = uint64(int32(value))
@@ -194,44 +167,15 @@ func get(data []byte, size int, signed bool) (value uint64) {
 }
 
 // touch checks and records an access to bytes and returns them.
-func (w *warp) touch(where space, lane int, how use, at uint64, bytes int) []byte {
-	if where == generic {
-		switch {
-		case at >= sharedBase:
-			where, at = sharedSpace, at-sharedBase
-		case at >= localBase:
-			where, at = localSpace, at-localBase
-		default:
-			where = globalSpace
-		}
-	}
+func (w *warp) touch(inShared bool, lane int, how use, at uint64, bytes int) []byte {
 	if at&uint64(bytes-1) != 0 {
 		w.fail(lane, "address %#x is not aligned to %d bytes", at, bytes)
 	}
-	switch where {
-	case sharedSpace:
+	if inShared {
 		w.block.shared.touch(w, lane, how, at, bytes)
 		return w.block.shared.data[at:]
-	case localSpace:
-		return w.touchLocal(lane, how, at, bytes)
 	}
 	return w.touchGlobal(lane, how, at, bytes)
-}
-
-// touchLocal returns the local memory of a lane from an offset on. It fails outside of it, and where a read finds bytes that nothing wrote.
-func (w *warp) touchLocal(lane int, how use, at uint64, bytes int) []byte {
-	if at >= uint64(w.run.kernel.local) || int(at)+bytes > w.run.kernel.local {
-		w.fail(lane, "%d bytes at %d of local memory, which has %d", bytes, int64(at), w.run.kernel.local)
-	}
-	known := w.local.written[lane][at : int(at)+bytes]
-	for i := range known {
-		if how == writes {
-			known[i] = 1
-		} else if known[i] == 0 {
-			w.fail(lane, "reads byte %d of local memory, which nothing wrote", int(at)+i)
-		}
-	}
-	return w.local.data[lane][at:]
 }
 
 // touchGlobal returns a buffer's memory from an address on, and records the access. It fails outside of buffers, in a freed one, where another stream

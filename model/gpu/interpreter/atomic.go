@@ -2,35 +2,19 @@ package interpreter
 
 import (
 	"math/bits"
+	"strings"
 )
 
-// atomic compiles atom and red, which differ in that red has no result.
+// atomic compiles red.or, which sets bits of a word in global memory.
 func (b *builder) atomic(c *instruction, op, operands []string) error {
-	// Between the name and the type, the words give a space and the action, in any order.
-	t := op[len(op)-1]
-	size := typeBytes(t)
-	where, action := generic, ""
-	for _, word := range op[1 : len(op)-1] {
-		switch s, ok := spaces[word]; {
-		case ok:
-			where = s
-		default:
-			action = word
-		}
-	}
-	change := atomicAction(action, t)
-	// A red becomes an atom whose result goes to a fresh row.
-	if op[0] == "red" {
-		operands = append([]string{"_"}, operands...)
-	}
-	if change == nil || size < 4 || len(operands) != 3 {
+	if strings.Join(op, ".") != "red.or.b32" || len(operands) != 2 {
 		return errUnknown
 	}
-	address, offset, err := b.memoryOperand(operands[1])
+	address, offset, err := b.memoryOperand(operands[0])
 	if err != nil {
 		return err
 	}
-	rows, err := b.allValues([]string{operands[0], operands[2]})
+	row, err := b.value(operands[1])
 	if err != nil {
 		return err
 	}
@@ -38,41 +22,10 @@ func (b *builder) atomic(c *instruction, op, operands []string) error {
 	c.do = func(w *warp) {
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			data := w.touch(where, l, changes, w.r[address][l]+offset, size)
-			unlock := w.lockFor(where)
-			old := get(data, size, false)
-			put(data, size, change(old, w.r[rows[1]][l]))
-			unlock()
-			w.r[rows[0]][l] = old
-		}
-	}
-	return nil
-}
-
-// lockFor locks the buffer that was just accessed, if it is in global memory.
-func (w *warp) lockFor(where space) func() {
-	if where == sharedSpace || w.last == nil {
-		return func() {}
-	}
-	w.last.lock.Lock()
-	return w.last.lock.Unlock
-}
-
-// atomicAction returns what an atomic instruction stores, given the old value and its operand.
-func atomicAction(action, t string) func(old, x uint64) uint64 {
-	switch action {
-	case "or":
-		return func(old, x uint64) uint64 { return old | x }
-	case "xor":
-		return func(old, x uint64) uint64 { return old ^ x }
-	case "add":
-		if t[0] == 'f' {
-			return nil // the sum depends on the order
-		}
-		return func(old, x uint64) uint64 { return old + x }
-	case "max":
-		if f := numbers(t); f != nil {
-			return f.max
+			data := w.touchGlobal(l, changes, w.r[address][l]+offset, 4)
+			w.last.lock.Lock()
+			put(data, 4, get(data, 4, false)|w.r[row][l])
+			w.last.lock.Unlock()
 		}
 	}
 	return nil

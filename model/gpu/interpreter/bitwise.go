@@ -17,8 +17,6 @@ func bitwise(name, t string, r []int) func(*warp) {
 		return unary(r, func(x uint64) uint64 { return ^x })
 	case "popc":
 		return unary(r, func(x uint64) uint64 { return uint64(bits.OnesCount64(x & low)) })
-	case "clz":
-		return unary(r, func(x uint64) uint64 { return uint64(bits.LeadingZeros64(x&low) - bits.LeadingZeros64(low)) })
 	case "brev":
 		return unary(r, func(x uint64) uint64 { return bits.Reverse64(x) >> bits.LeadingZeros64(low) })
 	case "bfi":
@@ -42,24 +40,6 @@ func bitwise(name, t string, r []int) func(*warp) {
 				w.r[r[0]][l] = into&^field | from<<at&field
 			}
 		}
-	case "shf.l.wrap":
-		return ternary(r, func(x, y, by uint64) uint64 { return (x&0xffffffff | y<<32) << (by & 31) >> 32 })
-	case "shf.r.clamp":
-		return ternary(r, func(x, y, by uint64) uint64 { return (x&0xffffffff | y<<32) >> min(by&0xffffffff, 32) })
-	case "prmt":
-		// Each hexadecimal digit of how picks one of the eight bytes of y:x; with its highest bit, that byte's sign fills the result's.
-		return ternary(r, func(x, y, how uint64) (out uint64) {
-			v := x&0xffffffff | y<<32
-			for i := range 4 {
-				pick := how >> (4 * i)
-				c := v >> (8 * (pick & 7)) & 255
-				if pick&8 != 0 {
-					c = uint64(byte(int8(c) >> 7))
-				}
-				out |= c << (8 * i)
-			}
-			return out
-		})
 	}
 	return nil
 }

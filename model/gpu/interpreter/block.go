@@ -132,7 +132,6 @@ func (b *block) start(r *run, id int) {
 		for _, row := range b.changed {
 			w.r[row] = unwritten
 		}
-		w.local.start(r.kernel)
 		for _, row := range b.blockID {
 			for l := range 32 {
 				w.r[row][l] = uint64(id)
@@ -156,56 +155,26 @@ func (b *block) complete() {
 		if ended == len(b.warps) {
 			return
 		}
-		b.release(ended)
+		// All others wait, and the barrier is for all.
+		if ended > 0 {
+			b.stuck(ended)
+		}
+		b.shared.synchronize()
+		for _, w := range b.warps {
+			w.waits = false
+		}
 	}
 }
 
-// release continues the warps whose barrier is complete; all warps wait or have ended. It fails if no barrier is complete.
-func (b *block) release(ended int) {
-	released := false
-	var stuck *warp
-	// The hardware's 16 barriers are independent of each other.
-	for number := range uint64(16) {
-		var group []*warp
-		threads := 0
-		for _, w := range b.warps {
-			if w.live != 0 && w.waits && w.barrier == number {
-				group = append(group, w)
-				threads += 32
-			}
+// stuck fails at the barrier of the first warp that waits.
+func (b *block) stuck(ended int) {
+	var first *warp
+	waiting := 0
+	for _, w := range b.warps {
+		if w.live != 0 && first == nil {
+			first = w
 		}
-		if len(group) == 0 {
-			continue
-		}
-		want := group[0].expected
-		for _, w := range group {
-			if w.expected != want {
-				w.fail(-1, "barrier %d for %d threads, but another warp is at the same barrier for %d", number, w.expected, want)
-			}
-		}
-		// A barrier without a number of threads waits for the whole block.
-		if want == 0 {
-			want = 32 * len(b.warps)
-		}
-		if threads > want {
-			group[0].fail(-1, "barrier %d for %d threads, which %d reached", number, want, threads)
-		}
-		if threads < want {
-			stuck = group[0]
-			continue
-		}
-		b.shared.synchronize(group, len(group) == len(b.warps))
-		for _, w := range group {
-			w.waits = false
-		}
-		released = true
+		waiting += bits.OnesCount32(w.live)
 	}
-	// All wait, and none can continue.
-	if !released {
-		waiting := 0
-		for _, w := range b.warps {
-			waiting += bits.OnesCount32(w.live)
-		}
-		stuck.fail(-1, "a barrier that %d threads wait at, and %d of %d warps had ended before", waiting, ended, len(b.warps))
-	}
+	first.fail(-1, "a barrier that %d threads wait at, and %d of %d warps had ended before", waiting, ended, len(b.warps))
 }

@@ -5,13 +5,6 @@ import "math/bits"
 // order compares two registers as numbers of a type. Neither holds for floats where one is NaN.
 type order struct{ less, equal func(x, y uint64) bool }
 
-func (o order) max(x, y uint64) uint64 {
-	if o.less(x, y) {
-		return y
-	}
-	return x
-}
-
 func ordered[T int16 | uint16 | int32 | uint32 | int64 | uint64]() *order {
 	return &order{func(x, y uint64) bool { return T(x) < T(y) }, func(x, y uint64) bool { return T(x) == T(y) }}
 }
@@ -63,16 +56,12 @@ func comparison(how, t string) func(x, y uint64) bool {
 		return nil
 	}
 	switch how { // also true for NaN: what the opposite is not
-	case "ltu":
-		return func(x, y uint64) bool { return !(less(y, x) || equal(x, y)) }
 	case "leu":
 		return func(x, y uint64) bool { return !less(y, x) }
 	case "gtu":
 		return func(x, y uint64) bool { return !(less(x, y) || equal(x, y)) }
 	case "geu":
 		return func(x, y uint64) bool { return !less(x, y) }
-	case "equ":
-		return func(x, y uint64) bool { return equal(x, y) || nan(x) || nan(y) }
 	case "neu":
 		return func(x, y uint64) bool { return !equal(x, y) }
 	case "nan":

@@ -34,27 +34,18 @@ func (w *warp) members(row int) {
 
 // exchange compiles what lanes of a warp do together.
 func (b *builder) exchange(op, operands []string) (func(*warp), error) {
-	switch op[0] {
-	case "shfl":
+	switch {
+	case op[0] == "shfl":
 		return b.shuffle(op, operands)
-	case "vote":
-		return b.vote(op, operands)
-	case "match":
-		return b.match(op, operands)
-	case "redux":
-		return b.reduce(op, operands)
-	case "activemask":
-		rows, err := b.allValues(operands)
-		return func(w *warp) {
-			for m := w.mask; m != 0; m &= m - 1 {
-				w.r[rows[0]][bits.TrailingZeros32(m)&31] = uint64(w.mask)
-			}
-		}, err
+	case strings.Join(op, ".") == "vote.sync.ballot.b32" && len(operands) == 3:
+		return b.ballot(operands)
+	case strings.Join(op, ".") == "redux.sync.or.b32" && len(operands) == 3:
+		return b.union(operands)
 	}
 	return nil, nil
 }
 
-// shuffle compiles shfl.sync of b32, in which each lane reads another lane's register. With constant operands the lanes are found once.
+// shuffle compiles shfl.sync of b32, in which each lane reads another lane's register.
 func (b *builder) shuffle(op, operands []string) (func(*warp), error) {
 	if len(op) != 4 || op[1] != "sync" || len(operands) != 5 {
 		return nil, errUnknown
@@ -68,32 +59,20 @@ func (b *builder) shuffle(op, operands []string) (func(*warp), error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains([]string{"up", "down", "bfly", "idx"}, op[2]) || op[3] != "b32" {
+	if !slices.Contains([]string{"up", "bfly", "idx"}, op[2]) || op[3] != "b32" {
 		return nil, errUnknown
 	}
-	// The operands are the distance or lane, and the segments' bounds: as constants they give the lanes now, in registers at each execution.
-	by, constantBy := b.number(r[2])
-	bounds, constantBounds := b.number(r[3])
-	if !constantBy || !constantBounds {
-		return func(w *warp) {
-			var from [32]uint8
-			inside := uint32(0)
-			for l := range 32 {
-				lane, is := sourceLane(op[2], l, w.r[r[2]][l], w.r[r[3]][l])
-				from[l] = uint8(lane)
-				inside |= one(is) << l
-			}
-			w.shuffle(r, p, &from, inside)
-		}, nil
-	}
-	var from [32]uint8
-	inside := uint32(0)
-	for l := range 32 {
-		lane, is := sourceLane(op[2], l, by, bounds)
-		from[l] = uint8(lane)
-		inside |= one(is) << l
-	}
-	return func(w *warp) { w.shuffle(r, p, &from, inside) }, nil
+	// The operands are the distance or lane, and the segments' bounds.
+	return func(w *warp) {
+		var from [32]uint8
+		inside := uint32(0)
+		for l := range 32 {
+			lane, is := sourceLane(op[2], l, w.r[r[2]][l], w.r[r[3]][l])
+			from[l] = uint8(lane)
+			inside |= one(is) << l
+		}
+		w.shuffle(r, p, &from, inside)
+	}, nil
 }
 
 // sourceLane returns the lane that a lane takes its value from, itself if that would be outside of its segment.
@@ -104,9 +83,6 @@ func sourceLane(how string, lane int, by, bounds uint64) (from int, inside bool)
 	case "up":
 		from = lane - n
 		inside = from >= high
-	case "down":
-		from = lane + n
-		inside = from <= high
 	case "bfly":
 		from = lane ^ n
 		inside = from <= high
@@ -140,106 +116,36 @@ func (w *warp) shuffle(r []int, p int, from *[32]uint8, inside uint32) {
 	w.setLanes(p, inside)
 }
 
-func (w *warp) setLane(p, lane int, value bool) {
-	if value {
-		w.p[p] |= 1 << lane
-	} else {
-		w.p[p] &^= 1 << lane
-	}
-}
-
-// vote compiles vote.sync: ballot gives each lane the predicates of all as bits, all and any give it one predicate.
-func (b *builder) vote(op, operands []string) (func(*warp), error) {
-	if len(op) != 4 || op[1] != "sync" || len(operands) != 3 {
-		return nil, errUnknown
-	}
+// ballot compiles vote.sync.ballot, which gives each lane the predicates of all as bits.
+func (b *builder) ballot(operands []string) (func(*warp), error) {
 	p, err := b.predicate(operands[1])
 	if err != nil {
 		return nil, err
 	}
-	members, err := b.value(operands[2])
-	if err != nil {
-		return nil, err
-	}
-	// A ballot's result is a register of 32 bits.
-	if op[2] == "ballot" {
-		to, err := b.value(operands[0])
-		return func(w *warp) {
-			w.members(members)
-			votes := p.lanes(w) & w.mask
-			for m := w.mask; m != 0; m &= m - 1 {
-				l := bits.TrailingZeros32(m) & 31
-				w.r[to][l] = uint64(votes & uint32(w.r[members][l]))
-			}
-		}, err
-	}
-	// The result of all and any is a predicate.
-	to, err := b.setPredicate(operands[0])
-	if err != nil {
-		return nil, err
-	}
-	decide := map[string]func(votes, named uint32) bool{
-		"all": func(votes, named uint32) bool { return votes == named },
-		"any": func(votes, named uint32) bool { return votes != 0 },
-	}[op[2]]
-	if decide == nil {
-		return nil, errUnknown
-	}
+	r, err := b.allValues([]string{operands[0], operands[2]})
 	return func(w *warp) {
-		w.members(members)
+		w.members(r[1])
 		votes := p.lanes(w) & w.mask
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			named := uint32(w.r[members][l])
-			w.setLane(to, l, decide(votes&named, named))
-		}
-	}, nil
-}
-
-// match compiles match.any: the lanes whose value equals one's own.
-func (b *builder) match(op, operands []string) (func(*warp), error) {
-	if strings.Join(op, ".") != "match.any.sync.b32" || len(operands) != 3 {
-		return nil, errUnknown
-	}
-	r, err := b.allValues(operands)
-	return func(w *warp) {
-		w.members(r[2])
-		a := w.r[r[1]]
-		for m := w.mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m) & 31
-			named, equal := uint32(w.r[r[2]][l]), uint32(0)
-			for n := named; n != 0; n &= n - 1 {
-				if o := bits.TrailingZeros32(n) & 31; uint32(a[o]) == uint32(a[l]) {
-					equal |= 1 << o
-				}
-			}
-			w.r[r[0]][l] = uint64(equal)
+			w.r[r[0]][l] = uint64(votes & uint32(w.r[r[1]][l]))
 		}
 	}, err
 }
 
-// reduce compiles redux.sync.
-func (b *builder) reduce(op, operands []string) (func(*warp), error) {
-	if len(op) != 4 || op[1] != "sync" || len(operands) != 3 {
-		return nil, errUnknown
-	}
-	join := atomicAction(op[2], op[3])
+// union compiles redux.sync.or, which gives each lane the bits that any lane has.
+func (b *builder) union(operands []string) (func(*warp), error) {
 	r, err := b.allValues(operands)
-	if join == nil || err != nil {
-		return nil, errUnknown
-	}
 	return func(w *warp) {
 		w.members(r[2])
 		a := w.r[r[1]]
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) & 31
-			named := uint32(w.r[r[2]][l])
-			first := bits.TrailingZeros32(named) & 31
-			sum := a[first]
-			for n := named & (named - 1); n != 0; n &= n - 1 {
-				sum = join(sum, a[bits.TrailingZeros32(n)&31])
+			any := uint64(0)
+			for n := uint32(w.r[r[2]][l]); n != 0; n &= n - 1 {
+				any |= a[bits.TrailingZeros32(n)&31]
 			}
-			w.r[r[0]][l] = sum
+			w.r[r[0]][l] = any
 		}
 	}, err
 }

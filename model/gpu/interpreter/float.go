@@ -32,16 +32,6 @@ func fma32(x, y, z float32) float32 {
 	return float32(s)
 }
 
-// clamped returns a float32 between 0 and 1, 0 for NaN.
-func clamped(x uint64) uint64 {
-	if v := f32(x); !(v > 0) {
-		return 0
-	} else if v > 1 {
-		return 0x3f800000
-	}
-	return x
-}
-
 // float compiles arithmetic on f32.
 func (b *builder) float(op, operands []string) (func(*warp), error) {
 	if op[len(op)-1] != "f32" {
@@ -76,12 +66,11 @@ var binary32 = map[string]func(x, y uint64) uint64{
 	"sub.rn": func(x, y uint64) uint64 { return bits32(f32(x) - f32(y)) },
 	"mul.rn": func(x, y uint64) uint64 { return bits32(f32(x) * f32(y)) },
 	"div.rn": func(x, y uint64) uint64 { return bits32(f32(x) / f32(y)) },
-	"min":    func(x, y uint64) uint64 { return smaller32(x, y) },
-	"max":    func(x, y uint64) uint64 { return larger32(x, y) },
+	"max":    larger32,
 }
 
-// smaller32 returns the smaller number, -0 before 0. NaN gives way.
-func smaller32(x, y uint64) uint64 {
+// larger32 returns the larger number, 0 before -0. NaN gives way.
+func larger32(x, y uint64) uint64 {
 	switch a, b := f32(x), f32(y); {
 	case a != a && b != b:
 		return 0x7fffffff
@@ -89,17 +78,8 @@ func smaller32(x, y uint64) uint64 {
 		return y
 	case b != b:
 		return x
-	case a < b, a == b && x>>31&1 == 1:
+	case a > b, a == b && x>>31&1 == 0:
 		return x
 	}
 	return y
-}
-
-// larger32 returns the larger number, 0 before -0. NaN gives way.
-func larger32(x, y uint64) uint64 {
-	const sign = 1 << 31
-	if v := smaller32(x^sign, y^sign); f32(v) == f32(v) {
-		return v ^ sign
-	}
-	return 0x7fffffff
 }

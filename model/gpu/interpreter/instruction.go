@@ -23,8 +23,6 @@ type instruction struct {
 	guarded bool
 	guard   source
 	target  int // of a branch
-	index   int // row of a barrier's number
-	count   int // row of a barrier's thread count, -1 for all threads of the block
 	label   string
 	text    string
 	line    int
@@ -38,19 +36,12 @@ func (b *builder) statement(s statement) error {
 	switch {
 	case word == ".reg":
 		return b.declareRegisters(rest)
-	case word == ".shared", word == ".local":
-		v, err := declare(rest)
-		if err != nil {
-			return err
-		}
-		// Variables get offsets in the block's shared, or the thread's local memory.
-		used := &b.k.shared
-		if word == ".local" {
-			used = &b.k.local
-		}
-		b.reserve(used, v.name, len(v.bytes))
-		return nil
-	case word == ".pragma", word == ".loc":
+	case word == ".shared":
+		name, bytes, err := declare(rest)
+		at := (b.k.shared + 15) &^ 15
+		b.variables[name], b.k.shared = uint64(at), at+bytes
+		return err
+	case word == ".pragma":
 		return nil
 	case word[0] == '.':
 		return fmt.Errorf("unknown directive")
@@ -63,7 +54,7 @@ func (b *builder) statement(s statement) error {
 		return nil
 	}
 	// An instruction, after a guard such as @!%p1.
-	c := instruction{text: s.text, line: s.line, count: -1}
+	c := instruction{text: s.text, line: s.line}
 	line := s.text
 	if line[0] == '@' {
 		var guard string
@@ -94,8 +85,8 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 		}
 	}
 	switch op[0] {
-	case "ret", "trap":
-	case "bra", "call":
+	case "ret":
+	case "bra":
 		if len(operands) == 0 {
 			return errUnknown
 		}
@@ -111,20 +102,15 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 	case "ret":
 		c.kind = end
 		return nil
-	case "bar", "barrier":
+	case "bar":
 		return b.barrier(c, op, operands)
 	case "ld", "st":
 		return b.access(c, op, operands)
-	case "atom", "red":
+	case "red":
 		return b.atomic(c, op, operands)
-	case "trap":
-		c.do = func(w *warp) { w.fail(-1, "trap") }
-		return nil
-	case "call":
-		return fmt.Errorf("calls are not supported: let the compiler inline them")
 	}
 	// Each family returns nil for an instruction of another one.
-	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.exchange, b.logic, b.selection, b.convert, b.integer, b.float, b.double} {
+	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.exchange, b.logic, b.selection, b.convert, b.integer, b.float} {
 		if c.do, err = family(op, operands); c.do != nil || err != nil {
 			return err
 		}
@@ -135,7 +121,7 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 // finish resolves the labels.
 func (b *builder) finish() error {
 	k := b.k
-	k.code = append(k.code, instruction{kind: end, text: "}", count: -1})
+	k.code = append(k.code, instruction{kind: end, text: "}"})
 	for i := range k.code {
 		c := &k.code[i]
 		if c.kind != branch {

@@ -53,7 +53,6 @@ func arithmetic(name, t string, r []int) func(*warp) {
 
 // integers returns the operation on a type, nil for an unknown one.
 func integers[T whole](name, t string, r []int) func(*warp) {
-	size := 8 * typeBytes(t)
 	switch name {
 	case "add":
 		return binary(r, func(x, y uint64) uint64 { return x + y })
@@ -64,10 +63,10 @@ func integers[T whole](name, t string, r []int) func(*warp) {
 	case "mad.lo":
 		return ternary(r, func(x, y, z uint64) uint64 { return x*y + z })
 	case "mul.hi":
-		if size == 64 {
+		if t != "s32" {
 			return nil
 		}
-		return binary(r, func(x, y uint64) uint64 { return uint64(int64(uint64(T(x))*uint64(T(y))) >> size) })
+		return binary(r, func(x, y uint64) uint64 { return uint64(int64(int32(x)) * int64(int32(y)) >> 32) })
 	case "mul.wide":
 		return binary(r, func(x, y uint64) uint64 { return uint64(int64(T(x))) * uint64(int64(T(y))) })
 	case "div":
@@ -90,14 +89,10 @@ func integers[T whole](name, t string, r []int) func(*warp) {
 		return binary(r, func(x, y uint64) uint64 { return uint64(T(x) >> uint32(y)) })
 	case "neg":
 		return unary(r, func(x uint64) uint64 { return -x })
-	case "abs":
-		return unary(r, func(x uint64) uint64 { return uint64(max(T(x), -T(x))) })
 	case "min":
 		return binary(r, func(x, y uint64) uint64 { return uint64(min(T(x), T(y))) })
 	case "max":
 		return binary(r, func(x, y uint64) uint64 { return uint64(max(T(x), T(y))) })
-	case "sad":
-		return ternary(r, func(x, y, z uint64) uint64 { return uint64(max(T(x), T(y))-min(T(x), T(y))) + z })
 	case "bfind.shiftamt":
 		if t != "u32" {
 			return nil

@@ -56,7 +56,7 @@ func (d *Device) Properties() device.Properties {
 
 // Load compiles PTX. An error wraps device.ErrRefused and names the line.
 func (d *Device) Load(ptx string, names ...string) ([]device.Kernel, error) {
-	p := parser{kernels: map[string]*kernel{}, globals: map[string]uint64{}, shared: map[string]int{}, address: d.memory.variable}
+	p := parser{kernels: map[string]*kernel{}}
 	if err := p.parse(ptx); err != nil {
 		return nil, fmt.Errorf("%w: %w", device.ErrRefused, err)
 	}

@@ -64,18 +64,6 @@ var hotLoops = map[string]func(d, a, b, c *[32]uint64){
 			}
 		}
 	},
-	"min.f32": func(d, a, b, _ *[32]uint64) {
-		for l := range d {
-			switch x, y := f32(a[l]), f32(b[l]); {
-			case x < y:
-				d[l] = a[l]
-			case x > y:
-				d[l] = b[l]
-			default:
-				d[l] = smaller32(a[l], b[l])
-			}
-		}
-	},
 	"add": func(d, a, b, _ *[32]uint64) {
 		for l := range d {
 			d[l] = a[l] + b[l]

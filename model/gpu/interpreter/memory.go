@@ -16,13 +16,9 @@ type memory struct {
 	used    int64
 }
 
-const (
-	spacing    = 40
-	localBase  = 1 << 61 // of generic addresses of local memory
-	sharedBase = 1 << 62
-)
+const spacing = 40
 
-// buffer is an allocation, or a variable of a module.
+// buffer is an allocation.
 type buffer struct {
 	data    []byte // nil once it is freed
 	written []byte // 1 for each byte that was written
@@ -40,20 +36,6 @@ func (m *memory) allocate(bytes int64) (uint64, error) {
 	m.used += bytes
 	m.buffers = append(m.buffers, &buffer{data: make([]byte, bytes), written: make([]byte, bytes)})
 	return uint64(len(m.buffers)) << spacing, nil
-}
-
-// variable gives memory to a module's variable.
-func (m *memory) variable(v variable) (uint64, error) {
-	p, err := m.allocate(int64(len(v.bytes)))
-	if err != nil {
-		return 0, err
-	}
-	b := m.buffers[len(m.buffers)-1]
-	copy(b.data, v.bytes)
-	if v.written {
-		b.mark(0, len(b.data))
-	}
-	return p, nil
 }
 
 // free frees the buffer at p, an address that allocate returned. Its number is not used again, so that later accesses fail.

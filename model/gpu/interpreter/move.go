@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	"fmt"
 	"math/bits"
 	"strings"
 )
@@ -9,20 +8,21 @@ import (
 // move compiles mov and cvta.
 func (b *builder) move(op, operands []string) (func(*warp), error) {
 	switch {
-	case op[0] == "cvta":
-		return b.toGeneric(op, operands)
-	case op[0] != "mov" || len(operands) != 2:
+	case strings.Join(op, ".") == "cvta.to.global.u64": // generic addresses are those of global memory
+		op = []string{"mov", "u64"}
+	case op[0] != "mov":
 		return nil, nil
-	case op[1] == "pred":
+	}
+	if len(operands) != 2 {
+		return nil, nil
+	}
+	if op[1] == "pred" {
 		to, err := b.setPredicate(operands[0])
 		if err != nil {
 			return nil, err
 		}
 		from, err := b.predicate(operands[1])
 		return func(w *warp) { w.setLanes(to, from.lanes(w)) }, err
-	}
-	if strings.HasPrefix(operands[1], "%clock") || strings.HasPrefix(operands[1], "%globaltimer") {
-		return nil, fmt.Errorf("the interpreter has no %s", operands[1])
 	}
 	// A vector in braces is packed into, or unpacked from, a register.
 	bytes := typeBytes(op[1])
@@ -83,30 +83,6 @@ func copyRow(to, from int) func(*warp) {
 
 // setLanes sets a predicate of the lanes that execute the instruction.
 func (w *warp) setLanes(p int, lanes uint32) { w.p[p] = w.p[p]&^w.mask | lanes&w.mask }
-
-// toGeneric compiles cvta: addresses of global and constant memory are generic as they are.
-func (b *builder) toGeneric(op, operands []string) (func(*warp), error) {
-	rows, err := b.allValues(operands)
-	if err != nil || len(rows) != 2 || len(op) < 3 {
-		return nil, err
-	}
-	base := uint64(0)
-	for _, word := range op {
-		switch word {
-		case "shared":
-			base = sharedBase
-		case "local":
-			base = localBase
-		}
-	}
-	if base == 0 {
-		return copyRow(rows[0], rows[1]), nil
-	}
-	if op[1] == "to" {
-		base = -base
-	}
-	return unary(rows, func(x uint64) uint64 { return x + base }), nil
-}
 
 // selection compiles selp.
 func (b *builder) selection(op, operands []string) (func(*warp), error) {

@@ -22,8 +22,7 @@ type declaration struct {
 // builder compiles a kernel.
 type builder struct {
 	k         *kernel
-	module    *parser
-	variables map[string]uint64      // addresses in shared and local memory
+	variables map[string]uint64      // addresses in shared memory
 	declared  map[string]declaration // by the prefix of the names
 	registers map[string]register
 	constants map[uint64]int
@@ -31,10 +30,10 @@ type builder struct {
 	labels    map[string]int
 }
 
-func newBuilder(k *kernel, module *parser) *builder {
+func newBuilder(k *kernel) *builder {
 	k.alwaysTrue = -1
 	return &builder{
-		k: k, module: module, variables: map[string]uint64{}, declared: map[string]declaration{}, registers: map[string]register{},
+		k: k, variables: map[string]uint64{}, declared: map[string]declaration{}, registers: map[string]register{},
 		constants: map[uint64]int{}, specials: map[string]int{}, labels: map[string]int{},
 	}
 }
@@ -92,28 +91,15 @@ func (b *builder) constant(n uint64) int {
 	return row
 }
 
-// number returns the number that a row holds, if it is a constant.
-func (b *builder) number(row int) (uint64, bool) {
-	for _, c := range b.k.constants {
-		if c.row == row {
-			return c.value, true
-		}
-	}
-	return 0, false
-}
-
 var specials = []string{"%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.x"}
 
-// value returns the row of an operand: a register, a special register, an immediate, or the address of a variable.
+// value returns the row of an operand: a register, a special register, an immediate, or the address of an array in shared memory.
 func (b *builder) value(s string) (int, error) {
 	if r, ok := b.register(s); ok {
 		if r.predicate {
 			return 0, fmt.Errorf("%s is a predicate", s)
 		}
 		return r.row, nil
-	}
-	if s == "_" {
-		return b.fresh(), nil
 	}
 	// A special register gets a row at its first use, which a launch fills.
 	if slices.Contains(specials, s) {
@@ -128,40 +114,20 @@ func (b *builder) value(s string) (int, error) {
 	if n, err := immediate(s); err == nil {
 		return b.constant(n), nil
 	}
-	// A variable, maybe with an offset in bytes.
+	// An array, maybe with an offset in bytes.
 	name, add, _ := strings.Cut(s, "+")
-	address, ok := b.address(strings.TrimSpace(name))
+	address, ok := b.variables[name]
 	if !ok {
 		return 0, fmt.Errorf("unknown operand %s", s)
 	}
 	if add != "" {
-		n, err := immediate(strings.TrimSpace(add))
+		n, err := immediate(add)
 		if err != nil {
 			return 0, fmt.Errorf("unknown operand %s", s)
 		}
 		address += n
 	}
 	return b.constant(address), nil
-}
-
-// address returns the address of a variable.
-func (b *builder) address(name string) (uint64, bool) {
-	if address, ok := b.variables[name]; ok {
-		return address, true
-	}
-	if bytes, ok := b.module.shared[name]; ok {
-		return b.reserve(&b.k.shared, name, bytes), true
-	}
-	address, ok := b.module.globals[name]
-	return address, ok
-}
-
-// reserve gives bytes of shared or local memory to a variable.
-func (b *builder) reserve(used *int, name string, bytes int) uint64 {
-	at := (*used + 15) &^ 15
-	b.variables[name] = uint64(at)
-	*used = at + bytes
-	return uint64(at)
 }
 
 // allValues returns the rows of operands.
@@ -212,11 +178,8 @@ func (b *builder) predicate(s string) (source, error) {
 
 func (p source) lanes(w *warp) uint32 { return w.p[p.row] ^ p.not }
 
-// setPredicate returns the row of a predicate that is written. For "_" and "" it is a row that no instruction reads.
+// setPredicate returns the row of a predicate that is written.
 func (b *builder) setPredicate(s string) (int, error) {
-	if s == "_" || s == "" {
-		return b.freshPredicate(), nil
-	}
 	if r, ok := b.register(s); ok && r.predicate {
 		return r.row, nil
 	}

@@ -1,7 +1,6 @@
 package interpreter
 
 import (
-	encoding "encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,20 +9,18 @@ import (
 
 // kernel is an entry of a module, compiled to closures.
 type kernel struct {
-	name        string
-	threads     int // the most that .maxntid or .reqntid allows, 0 for no limit
-	shared      int // bytes
-	local       int // bytes a thread
-	parameters  []parameter
-	code        []instruction
-	values      int // rows of registers
-	predicates  int
-	constants   []constant
-	specials    []special
-	alwaysTrue  int       // the predicate that is true in all lanes, -1 if none is used
-	narrow      bool      // accesses global memory by less than 4 bytes
-	narrowShare bool      // accesses shared memory by less than 4 bytes
-	idle        []*worker // of earlier launches
+	name       string
+	threads    int // the most that .maxntid allows, 0 for no limit
+	shared     int // bytes
+	parameters []parameter
+	code       []instruction
+	values     int // rows of registers
+	predicates int
+	constants  []constant
+	specials   []special
+	alwaysTrue int       // the predicate that is true in all lanes, -1 if none is used
+	narrow     bool      // accesses global memory by less than 4 bytes
+	idle       []*worker // of earlier launches
 }
 
 // parameter is a kernel's parameter: a name, a PTX type without its dot, and the type's size.
@@ -44,19 +41,9 @@ type special struct {
 	name string
 }
 
-// variable is an array in global, constant, shared or local memory.
-type variable struct {
-	name    string
-	bytes   []byte
-	written bool
-}
-
-// parser reads a module. address gives memory to its variables.
+// parser reads a module.
 type parser struct {
 	kernels map[string]*kernel
-	globals map[string]uint64
-	shared  map[string]int // bytes of shared arrays that several kernels may use
-	address func(v variable) (uint64, error)
 	b       *builder
 }
 
@@ -89,39 +76,15 @@ func (p *parser) parse(text string) error {
 	return nil
 }
 
-// top reads a statement outside of kernels: a directive, a variable, or the head of a kernel.
+// top reads a statement outside of kernels: a directive, or the head of a kernel.
 func (p *parser) top(s statement) error {
-	words := strings.Fields(s.text)
 	switch {
-	case endsWithLine(s.text), words[0] == ".pragma":
+	case endsWithLine(s.text):
 		return nil
-	case strings.Contains(s.text, ".func"):
-		return fmt.Errorf("functions are not supported: let the compiler inline them")
 	case strings.Contains(s.text, ".entry"):
 		return p.entry(s)
 	}
-	// Linkage does not matter in a single module.
-	for len(words) > 1 && (words[0] == ".visible" || words[0] == ".weak" || words[0] == ".common") {
-		words = words[1:]
-	}
-	if words[0] == ".shared" {
-		v, err := declare(strings.Join(words[1:], " "))
-		p.shared[v.name] = len(v.bytes)
-		return err
-	}
-	if words[0] == ".global" || words[0] == ".const" {
-		v, err := declare(strings.Join(words[1:], " "))
-		if err != nil {
-			return err
-		}
-		v.written = v.written || words[0] == ".global" // global variables begin as 0
-		p.globals[v.name], err = p.address(v)
-		return err
-	}
-	if words[0] == ".extern" {
-		return fmt.Errorf("dynamic shared memory and other modules are not supported")
-	}
-	return fmt.Errorf("unknown directive")
+	return fmt.Errorf("only kernels are supported, without functions and variables")
 }
 
 // entry reads the head of a kernel: its name, its parameters, and directives such as .maxntid.
@@ -130,7 +93,7 @@ func (p *parser) entry(s statement) error {
 	name, rest, _ := strings.Cut(rest, "(")
 	list, directives, ok := strings.Cut(rest, ")")
 	if !ok {
-		name, directives, _ = strings.Cut(strings.TrimSpace(name), " ")
+		return fmt.Errorf("no list of parameters")
 	}
 	// Each parameter is ".param .TYPE NAME", with alignment and state space between them for pointers.
 	k := &kernel{name: strings.TrimSpace(name)}
@@ -150,10 +113,10 @@ func (p *parser) entry(s statement) error {
 		}
 		k.parameters = append(k.parameters, q)
 	}
-	// The threads of .maxntid and .reqntid are a product of up to three numbers.
+	// The threads of .maxntid are a product of up to three numbers.
 	words := strings.Fields(strings.ReplaceAll(directives, ",", " , "))
 	for i, word := range words {
-		if word != ".maxntid" && word != ".reqntid" {
+		if word != ".maxntid" {
 			continue
 		}
 		k.threads = 1
@@ -164,59 +127,19 @@ func (p *parser) entry(s statement) error {
 		}
 	}
 	p.kernels[k.name] = k
-	p.b = newBuilder(k, p)
+	p.b = newBuilder(k)
 	return nil
 }
 
-// declare reads a variable, as in ".align 4 .b8 table[8] = {1, 2}".
-func declare(s string) (v variable, err error) {
-	s, values, initialized := strings.Cut(s, "=")
+// declare reads an array in shared memory, as in ".align 4 .b8 table[8]", and returns its name and size.
+func declare(s string) (name string, bytes int, err error) {
 	words := strings.Fields(s)
-	size, kind := 0, ""
-	for i := 0; i < len(words)-1; i++ {
-		switch w := words[i]; {
-		case w == ".align":
-			i++
-		case w == ".v2", w == ".v4":
-			return v, fmt.Errorf("vectors are not supported here")
-		case w[0] == '.':
-			kind = w[1:]
-			size = typeBytes(kind)
-		}
+	name, count, ok := strings.Cut(words[len(words)-1], "[")
+	n, err := strconv.Atoi(strings.TrimSuffix(count, "]"))
+	if len(words) != 4 || words[0] != ".align" || words[2] != ".b8" || !ok || err != nil {
+		return "", 0, fmt.Errorf("only arrays of bytes are supported")
 	}
-	if size == 0 {
-		return v, fmt.Errorf("unknown type")
-	}
-	// The length of an array is the product of its dimensions.
-	name := words[len(words)-1]
-	count := 1
-	for {
-		open := strings.LastIndex(name, "[")
-		if open < 0 {
-			break
-		}
-		n, err := strconv.Atoi(strings.TrimSuffix(name[open+1:], "]"))
-		if err != nil {
-			return v, fmt.Errorf("an array of unknown length is not supported")
-		}
-		count *= n
-		name = name[:open]
-	}
-	v.name, v.bytes, v.written = name, make([]byte, size*count), initialized
-	if !initialized {
-		return v, nil
-	}
-	// Elements that are not listed are 0.
-	for i, t := range strings.Split(strings.Trim(strings.TrimSpace(values), "{}"), ",") {
-		n, err := immediate(strings.TrimSpace(t))
-		if err != nil || i >= count {
-			return v, fmt.Errorf("value %d: %q is not supported", i, t)
-		}
-		var all [8]byte
-		encoding.LittleEndian.PutUint64(all[:], n)
-		copy(v.bytes[i*size:], all[:size])
-	}
-	return v, nil
+	return name, n, nil
 }
 
 // typeBytes returns the size of a type such as u32, 0 if there is no such type.
@@ -224,11 +147,11 @@ func typeBytes(kind string) int {
 	switch kind {
 	case "u8", "s8", "b8":
 		return 1
-	case "u16", "s16", "b16", "f16":
+	case "u16", "s16", "b16":
 		return 2
 	case "u32", "s32", "b32", "f32":
 		return 4
-	case "u64", "s64", "b64", "f64":
+	case "u64", "s64", "b64":
 		return 8
 	}
 	return 0
@@ -236,13 +159,9 @@ func typeBytes(kind string) int {
 
 // immediate reads a number as the bits of a register.
 func immediate(s string) (uint64, error) {
-	switch {
-	case strings.HasPrefix(s, "0f"), strings.HasPrefix(s, "0F"):
-		return strconv.ParseUint(s[2:], 16, 32)
-	case strings.HasPrefix(s, "0d"), strings.HasPrefix(s, "0D"):
-		return strconv.ParseUint(s[2:], 16, 64)
+	if hexadecimal, ok := strings.CutPrefix(s, "0f"); ok {
+		return strconv.ParseUint(hexadecimal, 16, 32)
 	}
-	s = strings.TrimSuffix(s, "U")
 	if n, err := strconv.ParseUint(s, 0, 64); err == nil {
 		return n, nil
 	}
@@ -251,4 +170,3 @@ func immediate(s string) (uint64, error) {
 }
 
 func f32(x uint64) float32 { return math.Float32frombits(uint32(x)) }
-func f64(x uint64) float64 { return math.Float64frombits(x) }

@@ -22,20 +22,11 @@ func scan(text string) (statements []statement) {
 	}
 	for i < len(text) {
 		c := text[i]
-		// Comments are dropped, their lines counted.
+		// Comments are dropped.
 		if strings.HasPrefix(text[i:], "//") {
 			for i < len(text) && text[i] != '\n' {
 				i++
 			}
-			continue
-		}
-		if strings.HasPrefix(text[i:], "/*") {
-			n := strings.Index(text[i:], "*/")
-			if n < 0 {
-				n = len(text) - i - 2
-			}
-			line += strings.Count(text[i:i+n], "\n")
-			i += n + 2
 			continue
 		}
 		i++
@@ -82,8 +73,8 @@ func scan(text string) (statements []statement) {
 
 // endsWithLine reports whether a directive ends with its line, without a semicolon.
 func endsWithLine(s string) bool {
-	for _, d := range []string{".version", ".target", ".address_size", ".file", ".loc"} {
-		if strings.HasPrefix(s, d) && !strings.HasPrefix(s, ".local") {
+	for _, d := range []string{".version", ".target", ".address_size"} {
+		if strings.HasPrefix(s, d) {
 			return true
 		}
 	}

@@ -16,14 +16,10 @@ type warp struct {
 	at     *instruction
 	first  int // thread of lane 0
 	number int
-	local  local
 	last   *buffer // the buffer accessed last
 	lastN  uint64
 	cells  []cell // of last
-
-	waits    bool
-	barrier  uint64 // where it waits
-	expected int    // threads, 0 for all of the block
+	waits  bool   // at a barrier
 }
 
 // behind returns the lanes at the least instruction index, that index, and the next lanes' index.
@@ -96,7 +92,7 @@ func (w *warp) advance() {
 				if mask != w.live {
 					w.fail(-1, "a barrier in lanes %08x, while %08x have not ended", mask, w.live)
 				}
-				w.wait(c)
+				w.waits = true
 				w.move(mask, pc+1)
 				return
 			}
@@ -117,22 +113,8 @@ func (w *warp) move(lanes uint32, pc int) {
 	}
 }
 
-// wait notes which barrier the warp waits at.
-func (w *warp) wait(c *instruction) {
-	l := bits.TrailingZeros32(w.live)
-	w.waits, w.barrier, w.expected = true, w.r[c.index][l]&0xffffffff, 0
-	if w.barrier > 15 {
-		w.fail(-1, "no barrier %d", w.barrier)
-	}
-	if c.count >= 0 {
-		if w.expected = int(uint32(w.r[c.count][l])); w.expected%32 != 0 || w.expected == 0 {
-			w.fail(-1, "a barrier for %d threads, which are no whole warps", w.expected)
-		}
-	}
-}
-
 // barrier compiles bar.sync of a block's warps and bar.warp.sync of a warp's lanes.
-func (b *builder) barrier(c *instruction, op, operands []string) (err error) {
+func (b *builder) barrier(c *instruction, op, operands []string) error {
 	switch {
 	case len(op) > 1 && op[1] == "warp":
 		row, err := b.value(operands[0])
@@ -141,12 +123,9 @@ func (b *builder) barrier(c *instruction, op, operands []string) (err error) {
 			w.block.shared.synchronizeWarp(w)
 		}
 		return err
-	case len(op) != 2 || op[1] != "sync":
+	case len(op) != 2 || op[1] != "sync" || len(operands) != 1 || operands[0] != "0":
 		return errUnknown
 	}
 	c.kind = barrier
-	if c.index, err = b.value(operands[0]); err == nil && len(operands) > 1 {
-		c.count, err = b.value(operands[1])
-	}
-	return err
+	return nil
 }

@@ -8,10 +8,6 @@ import (
 // loadShared loads 4 bytes of shared memory in each lane. Whatever is not plainly right is left to lane.
 func (a *access) loadShared(w *warp) {
 	s := &w.block.shared
-	if s.shift != 2 {
-		a.do(w)
-		return
-	}
 	d, addresses := &w.r[a.rows[0]], &w.r[a.address]
 	if w.mask == all && uniform(addresses) {
 		a.lane(w, 0)
@@ -31,8 +27,8 @@ func (a *access) loadShared(w *warp) {
 			continue
 		}
 		t := &records[i]
-		// Written before the last barrier by this block, and never atomically since.
-		if t.write.clock-s.begin >= s.whole-s.begin || t.change.clock >= s.whole {
+		// Written before the last barrier by this block.
+		if t.write.clock-s.begin >= s.whole-s.begin {
 			a.lane(w, l)
 			continue
 		}
@@ -48,10 +44,6 @@ func (a *access) loadShared(w *warp) {
 // storeShared stores 4 bytes of shared memory in each lane. Whatever is not plainly right is left to touch.
 func (a *access) storeShared(w *warp) {
 	s := &w.block.shared
-	if s.shift != 2 {
-		a.do(w)
-		return
-	}
 	values, addresses := &w.r[a.rows[0]], &w.r[a.address]
 	data, records, thread := s.data, s.touched, int32(w.first)
 	for m := w.mask; m != 0; m &= m - 1 {
@@ -59,11 +51,11 @@ func (a *access) storeShared(w *warp) {
 		at := addresses[l] + a.offset
 		i, who := at>>2, thread+int32(l)
 		if at&3 != 0 || i >= uint64(len(records)) || at+4 > uint64(len(data)) {
-			w.touch(a.space, l, writes, at, 4)
+			w.touch(true, l, writes, at, 4)
 		}
 		t := &records[i]
-		if t.read.clock >= s.whole && t.read.who != who || t.write.clock >= s.whole && t.write.who != who || t.change.clock >= s.whole {
-			w.touch(a.space, l, writes, at, 4)
+		if t.read.clock >= s.whole && t.read.who != who || t.write.clock >= s.whole && t.write.who != who {
+			w.touch(true, l, writes, at, 4)
 		}
 		t.write = trace{s.clock, who}
 		encoding.LittleEndian.PutUint32(data[at:], uint32(values[l]))
