@@ -162,7 +162,7 @@ func (s *setting) data(t *testing.T) {
 	t.Helper()
 	s.dataset = filepath.Join(s.folder, "generated")
 	c := exec.Command("go", "run", "../generate", "--out="+s.dataset,
-		"--facts=2700", "--valid=630", "--test=300", "--entities=1200", "--relations=2", "--exponent=4")
+		"--facts=2200", "--valid=600", "--test=240", "--entities=600", "--relations=2", "--exponent=4")
 	if output, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

@@ -115,4 +115,3 @@ func (c datasetCounts) Shares() (shares []float64) {
 	}
 	return shares
 }
-
