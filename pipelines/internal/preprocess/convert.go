@@ -60,9 +60,6 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 		}
 		files, left = append(files, converted...), left[n:]
 	}
-	if err := checkConverted(ctx, &c.header, source.files); err != nil {
-		return source, err
-	}
 	source.converted.Formats, source.converted.Headers = source.formats(), f.headers(source)
 	source.files = files
 	return source, source.countUnlabeled()
@@ -93,7 +90,6 @@ type converter struct {
 	folder   string
 	source   *dataset
 	prefixes *rdf.Prefixes
-	header   headerCheck
 	bar      *progress.Bar
 	facts    int64
 }
@@ -117,9 +113,6 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	}
 	if !t.divide {
 		return c.scan(ctx, t, whole)
-	}
-	if err := c.header.suspicious(); err != nil { // a better reason than an error of the split
-		return nil, err
 	}
 	// With --split it becomes three.
 	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
@@ -193,11 +186,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	t.options.Prefixes = c.prefixes
 	before := c.facts
 	const update = 1 << 12
-	// Facts are counted, and the first of a file looked at: it may be a header.
 	count := func(line int, fact facts.Fact) error {
-		if c.flags.header == auto && t.mayHaveHeader() && !c.source.listed() {
-			c.header.add(t.url, line, fact)
-		}
 		if c.facts++; c.facts%update == 0 {
 			c.bar.Set(c.facts)
 			if err := context.Cause(ctx); err != nil {

@@ -10,137 +10,67 @@ import (
 	"tagnet/formats/input/triples"
 )
 
-// headerCheck finds a line of column names that would become a fact: the first line of every file, whose words occur in
-// no other line. Package facts finds the usual names of columns.
-type headerCheck struct {
-	first facts.Fact
-	url   string
-	lines int
-	// listed says that the first line of one file of a list is checked alone, without the first lines of the others.
-	listed bool
-	// fact reports that the first line is none: a word of it stands in another line, or another file begins otherwise.
-	fact bool
-}
-
-// add adds a line of a file. All files are added in turn.
-func (h *headerCheck) add(url string, line int, f facts.Fact) {
-	if line == 1 {
-		if h.url == "" {
-			h.first, h.url = f, url
-		} else if h.first != f && !h.listed {
-			h.fact = true
-		}
-		return
-	}
-	h.lines++
-	if !h.fact {
-		for _, name := range [...]string{f.Head, f.Relation, f.Tail} {
-			h.fact = h.fact || name == h.first.Head || name == h.first.Relation || name == h.first.Tail
-		}
-	}
-}
-
-// suspicious returns an error if the first line is a header.
-func (h *headerCheck) suspicious() error {
-	if h.url == "" || h.fact || h.lines == 0 {
-		return nil
-	}
-	remedy := facts.HeaderRemedy
-	if h.listed {
-		remedy += "; where only some files have one, remove it there"
-	}
-	return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", h.url, remedy)
-}
-
-// checkHeaders checks the files that are read where they are. It reads more of them than the first lines only if these
-// are all the same.
+// checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line of column names: its words
+// occur in no other line. Package facts finds the usual names of columns. First lines of other files do not count, as these may be headers too,
+// but the files of one folder are alike: a header of one is the header of all.
 func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	if f.header != auto {
 		return nil
 	}
-	if d.listed() {
-		return checkList(ctx, d.files)
-	}
-	var check headerCheck
 	var texts []text
-	files := 0
-	// The first line of each file.
 	for _, t := range d.files {
-		if t.graph != triples.Training {
-			continue
-		}
-		if files++; t.convert {
-			continue
-		}
-		err := readSome(ctx, t, func(line int, fact facts.Fact) error {
-			check.add(t.url, line, fact)
-			return errEnough
-		})
-		if err != nil {
-			return err
-		}
-		texts = append(texts, t)
-	}
-	// One that is a fact clears all files: they are written alike.
-	if check.fact || len(texts) == 1 && files > 1 {
-		return nil
-	}
-	for _, t := range texts {
-		if err := check.addFile(ctx, t); err != nil {
-			return err
-		}
-	}
-	return check.suspicious()
-}
-
-// checkList compares the first line of each file with the other lines of all, its own first.
-func checkList(ctx context.Context, files []text) error {
-	var texts []text
-	for _, t := range files {
 		if t.mayHaveHeader() {
 			t.options.Entities, t.options.Relations = nil, nil // they count the ids without a name
 			texts = append(texts, t)
 		}
 	}
-	for i := range texts {
-		check := headerCheck{listed: true}
-		for _, t := range slices.Concat(texts[i:], texts[:i]) {
-			if check.fact {
-				break
-			}
-			if err := check.addFile(ctx, t); err != nil {
-				return err
-			}
+	for i, t := range texts {
+		if t.split != "train" || t.graph != triples.Training && !d.listed() {
+			continue
 		}
-		if err := check.suspicious(); err != nil {
+		is, err := isHeader(ctx, slices.Concat(texts[i:], texts[:i]), !d.listed())
+		if err != nil {
 			return err
+		}
+		if is {
+			remedy := facts.HeaderRemedy
+			if d.listed() {
+				remedy += "; where only some files have one, remove it there"
+			}
+			return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", t.url, remedy)
 		}
 	}
 	return nil
 }
 
-// checkConverted returns the error of a header in the converted files. If there seems to be one, it looks for its words
-// in the others, too.
-func checkConverted(ctx context.Context, check *headerCheck, files []text) error {
-	for _, t := range files {
-		if t.convert || check.suspicious() == nil {
-			continue
-		}
-		if err := check.addFile(ctx, t); err != nil {
-			return err
+// isHeader reports whether no word of the first line of the first text occurs in another line of some texts, of which there is one, and, where
+// the texts are alike, whether all have that first line. It reads up to what shows that it is none.
+func isHeader(ctx context.Context, texts []text, alike bool) (bool, error) {
+	var first facts.Fact
+	lines, found := 0, false
+	for i, t := range texts {
+		err := readSome(ctx, t, func(line int, f facts.Fact) error {
+			switch {
+			case line == 1 && i == 0:
+				first = f
+			case line == 1:
+				found = found || alike && f != first
+			default:
+				lines++
+				for _, name := range [...]string{f.Head, f.Relation, f.Tail} {
+					found = found || name == first.Head || name == first.Relation || name == first.Tail
+				}
+			}
+			if found || first == (facts.Fact{}) { // the first line is none that became a fact
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil || found || first == (facts.Fact{}) {
+			return false, err
 		}
 	}
-	return check.suspicious()
-}
-
-// addFile adds the lines of a file up to one that shows that the first line is a fact.
-func (h *headerCheck) addFile(ctx context.Context, t text) error {
-	return readSome(ctx, t, func(line int, fact facts.Fact) error {
-		if h.add(t.url, line, fact); h.fact {
-			return errEnough
-		}
-		return nil
-	})
+	return lines > 0, nil
 }
 
 // errEnough ends the reading of a file whose other facts are not needed.
