@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"tagnet/formats/hop"
-	"tagnet/formats/workspace/tables"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
 )
@@ -89,7 +88,6 @@ func BenchmarkAgainstPlain(b *testing.B) {
 func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel, gather Gather) {
 	const hops, apart = 6, 20 // one source in 20 is searched alone too
 	switching, distances, queue := graph.NewSearcher(g), make([]uint8, g.Entities), make([]int32, 0, g.Entities)
-	packed := make([]byte, tables.PackedLen(g.Entities))
 	s := NewSearcher(g, k, Words(k.RowWidths(), g.Entities, len(sources), gather, 1<<30), gather)
 	s.Along(NewNeighbors(g))
 	alone := func(search func(source int32)) time.Duration {
@@ -99,7 +97,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 			if gather.Levels {
 				CountLevels(g, distances, hops)
 			} else {
-				tables.PackInto(packed, distances)
+				pack(distances)
 			}
 		}
 		return time.Since(begin)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph"
 )
 
@@ -32,7 +31,7 @@ func TestSweep(t *testing.T) {
 			if want := CountLevels(g, r.Distances(), 5); r.Levels != want {
 				t.Errorf("source %d has levels %+v, want %+v", r.Source, r.Levels, want)
 			}
-			return tables.Pack(r.Distances()), nil
+			return pack(r.Distances()), nil
 		}, each)
 	}
 	next := 0
@@ -42,7 +41,7 @@ func TestSweep(t *testing.T) {
 		}
 		next++
 		searcher.Search(source, 5, graph.Query{}, want)
-		if !slices.Equal(packed, tables.Pack(want)) {
+		if !slices.Equal(packed, pack(want)) {
 			t.Fatalf("source %d has wrong distances", source)
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -13,7 +14,7 @@ import (
 const (
 	maxStack = 1 << 16
 	maxMemo  = 1 << 16
-	maxDepth = 64  // of marks, and of lists in lists
+	maxDepth = 64  // of marks, and of a shape
 	maxName  = 256 // bytes of a global
 )
 
@@ -64,11 +65,10 @@ var refused = map[byte]string{
 // value is what a pickle makes: nil for None, bool, int64, float64, string, *sequence, *dict, name, storage, *stored.
 type value any
 
-// sequence is a tuple or a list. depth counts the levels below it that it had when it was last extended.
+// sequence is a tuple or a list. It may hold itself: nothing here follows values of values to their end.
 type sequence struct {
 	items []value
 	list  bool
-	depth int
 }
 
 // dict keeps its keys in the order in which they were first set. As in Python, setting a key again replaces its value. Other
@@ -76,7 +76,6 @@ type sequence struct {
 type dict struct {
 	keys, values []value
 	texts        map[string]int // positions of the keys that are texts
-	depth        int
 }
 
 // set sets the value of a key.
@@ -97,17 +96,6 @@ func (d *dict) set(key, to value) {
 
 // name is a global, module and name joined by a dot.
 type name string
-
-// depth returns the levels of a value.
-func depth(v value) int {
-	switch v := v.(type) {
-	case *sequence:
-		return v.depth
-	case *dict:
-		return v.depth
-	}
-	return 0
-}
 
 // machine executes a pickle.
 type machine struct {
@@ -181,15 +169,15 @@ func (m *machine) step(code byte) {
 	// Containers. A mark begins the arguments of an instruction that takes any number of them.
 	case mark:
 		if len(m.marks) >= maxDepth {
-			refuse("more than %d values in one another", maxDepth)
+			refuse("more than %d marks in one another", maxDepth)
 		}
 		m.marks = append(m.marks, len(m.stack))
 	case emptyTuple, tuple, tuple1, tuple2, tuple3:
 		m.tuple(code)
 	case emptyList:
-		m.push(&sequence{list: true, depth: 1})
+		m.push(&sequence{list: true})
 	case emptyDict:
-		m.push(&dict{depth: 1})
+		m.push(&dict{})
 	case appendOne, appends:
 		m.extend(code)
 	case setItem, setItems:
@@ -310,25 +298,7 @@ func (m *machine) tuple(code byte) {
 	case tuple1, tuple2, tuple3:
 		items = m.pop(int(code-tuple1) + 1)
 	}
-	t := &sequence{depth: 1}
-	t.add(items)
-	m.push(t)
-}
-
-// add appends values.
-func (s *sequence) add(items []value) {
-	s.items = append(s.items, items...)
-	deepen(&s.depth, items)
-}
-
-// deepen sets the depth of a value that gets others.
-func deepen(own *int, items []value) {
-	for _, item := range items {
-		*own = max(*own, depth(item)+1)
-	}
-	if *own > maxDepth {
-		refuse("more than %d values in one another", maxDepth)
-	}
+	m.push(&sequence{items: slices.Clone(items)})
 }
 
 // extend appends the top value, or all above the mark, to the list below.
@@ -338,7 +308,7 @@ func (m *machine) extend(code byte) {
 	if !ok || !list.list {
 		refuse("values are appended to what is no list")
 	}
-	list.add(items)
+	list.items = append(list.items, items...)
 }
 
 // arguments returns the values above the topmost mark, or the topmost n.
@@ -359,7 +329,6 @@ func (m *machine) set(code byte) {
 	for i := 0; i < len(items); i += 2 {
 		d.set(items[i], items[i+1])
 	}
-	deepen(&d.depth, items)
 }
 
 // global pushes the name of a class or a function, and refuses all names that tensors do not need.

@@ -139,7 +139,7 @@ func call(function, arguments value) value {
 	switch function {
 	case orderedDict:
 		if len(t.items) == 0 {
-			return &dict{depth: 1}
+			return &dict{}
 		}
 	case rebuildTensor:
 		if len(t.items) == 6 {

@@ -67,18 +67,7 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	return w, err
 }
 
-// Write appends the distances of a source to all entities, hop.Unreached among them. Sources must be
-// in increasing order.
-func (w *DistanceWriter) Write(source int32, distances []uint8) error {
-	if len(distances) != w.entities {
-		return w.refuse("source %d has %d distances instead of %d", source, len(distances), w.entities)
-	}
-	w.packed = append(w.packed, make([]byte, PackedLen(w.entities))...)
-	PackInto(w.packed[len(w.packed)-PackedLen(w.entities):], distances)
-	return w.add(source)
-}
-
-// WriteRow appends a packed row.
+// WriteRow appends a packed row. Sources must be in increasing order.
 func (w *DistanceWriter) WriteRow(row DistanceRow) error {
 	if len(row.Packed) != PackedLen(w.entities) {
 		return w.refuse("source %d has %d bytes of distances instead of %d", row.Source, len(row.Packed), PackedLen(w.entities))
@@ -108,47 +97,4 @@ func (w *DistanceWriter) add(source int32) error {
 func distanceColumns(schema *arrow.Schema, sources []int32, packed []byte) []arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(packed)}
 	return []arrow.Array{int32s(sources), array.NewFixedSizeBinaryData(array.NewData(schema.Field(1).Type, len(sources), buffers, nil, 0, 0))}
-}
-
-// EachDistances calls each for every row of a table, by increasing source, until it returns an error.
-// Packed stays valid.
-func EachDistances(ctx context.Context, url string, each func(DistanceRow) error) error {
-	entities, last := 0, int32(-1)
-	check := func(schema *arrow.Schema) (err error) {
-		hops := 0
-		if entities, hops, err = distanceSize(schema); err != nil {
-			return err
-		}
-		return sameTable(schema, distancesSchema(entities, hops))
-	}
-	return eachBatch(ctx, url, check, nil, func(rows arrow.Record) error {
-		packed := rows.Column(1).(*array.FixedSizeBinary)
-		for i, source := range int32Values(rows, 0) {
-			if source <= last || int(source) >= entities {
-				return damaged("source %d comes after source %d, of %d entities", source, last, entities)
-			}
-			last = source
-			if err := each(DistanceRow{source, packed.Value(i)}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// distanceSize reads from a table's metadata what its columns depend on.
-func distanceSize(schema *arrow.Schema) (entities, hops int, err error) {
-	metadata := schema.Metadata()
-	if name, _ := metadata.GetValue(schemaKey); name != distancesName {
-		return 0, 0, fmt.Errorf("it holds a table of %q, not of %q", name, distancesName)
-	}
-	text, _ := metadata.GetValue(entitiesKey)
-	if entities, err = strconv.Atoi(text); err != nil || entities < 1 || entities > maxEntities {
-		return 0, 0, damaged("it is about %q entities", text)
-	}
-	text, _ = metadata.GetValue(hopsKey)
-	if hops, err = strconv.Atoi(text); err != nil || hops < 0 || hops > hop.Most {
-		return 0, 0, damaged("it was searched up to %q hops", text)
-	}
-	return entities, hops, nil
 }

@@ -2,16 +2,29 @@ package tables
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 )
+
+// Pack packs distances as a Searcher does: Unpack is its inverse.
+func Pack(distances []uint8) []byte {
+	packed := bytes.Repeat([]byte{hop.Packed<<4 | hop.Packed}, PackedLen(len(distances)))
+	for i, d := range distances {
+		shift := 4 * (i % 2)
+		packed[i/2] = packed[i/2]&^(15<<shift) | min(d, hop.Packed)<<shift
+	}
+	return packed
+}
 
 func TestPackLayout(t *testing.T) {
 	got := Pack([]uint8{0, 1, 14, hop.Unreached, 15, 200, 3})
@@ -47,6 +60,28 @@ func TestUnpackInvertsPack(t *testing.T) {
 	}
 }
 
+// EachDistances calls each for every row of a table, by increasing source, until it returns an error.
+func EachDistances(ctx context.Context, url string, each func(DistanceRow) error) error {
+	check := func(schema *arrow.Schema) error {
+		metadata := schema.Metadata()
+		numbers := [2]int{}
+		for i, key := range [2]string{entitiesKey, hopsKey} {
+			text, _ := metadata.GetValue(key)
+			numbers[i], _ = strconv.Atoi(text)
+		}
+		return sameTable(schema, distancesSchema(numbers[0], numbers[1]))
+	}
+	return eachBatch(ctx, url, check, nil, func(rows arrow.Record) error {
+		packed := rows.Column(1).(*array.FixedSizeBinary)
+		for i, source := range int32Values(rows, 0) {
+			if err := each(DistanceRow{source, packed.Value(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func TestEachDistances(t *testing.T) {
 	ctx := t.Context()
 	for _, entities := range []int{1, 2, 1001, 300_001} {
@@ -59,7 +94,7 @@ func TestEachDistances(t *testing.T) {
 		var sources []int32
 		want := func(source int32) []uint8 { return bytes.Repeat([]byte{uint8(source % 5)}, entities) }
 		for source := int32(0); int(source) < entities && len(sources) < 40; source += int32(1 + entities/33) {
-			if err := w.Write(source, want(source)); err != nil {
+			if err := w.WriteRow(DistanceRow{source, Pack(want(source))}); err != nil {
 				t.Fatal(err)
 			}
 			sources = append(sources, source)

@@ -11,9 +11,6 @@ import (
 // is one edge. They are sorted by (tail, head, relation), because aggregation reads them by receiver.
 type Edges struct{ Tails, Relations, Heads []int32 }
 
-// Len returns the number of edges.
-func (e Edges) Len() int { return len(e.Tails) }
-
 var edgesSchema = newSchema("edges", []arrow.Field{int32Field("tail"), int32Field("relation"), int32Field("head")})
 
 func (e Edges) columns() []arrow.Array {
@@ -84,21 +81,6 @@ func (o *edgeOrder) batch(rows arrow.Record) (Edges, error) {
 		if err := o.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
 			return Edges{}, err
 		}
-	}
-	return e, nil
-}
-
-// ReadEdges reads a whole file of edges.
-func ReadEdges(ctx context.Context, url string) (Edges, error) {
-	e := Edges{[]int32{}, []int32{}, []int32{}}
-	err := EachEdges(ctx, url, func(batch Edges) error {
-		e.Tails = append(e.Tails, batch.Tails...)
-		e.Relations = append(e.Relations, batch.Relations...)
-		e.Heads = append(e.Heads, batch.Heads...)
-		return nil
-	})
-	if err != nil {
-		return Edges{}, err
 	}
 	return e, nil
 }

@@ -8,25 +8,7 @@ import "tagnet/formats/hop"
 // PackedLen returns the number of bytes of the packed distances of a number of entities.
 func PackedLen(entities int) int { return (entities + 1) / 2 }
 
-// Pack packs distances, one per entity. Distances above hop.Most become unreached.
-func Pack(distances []uint8) []byte {
-	packed := make([]byte, PackedLen(len(distances)))
-	PackInto(packed, distances)
-	return packed
-}
-
-// PackInto packs distances like Pack into a slice of PackedLen(len(distances)) bytes.
-func PackInto(packed []byte, distances []uint8) {
-	whole := len(distances) / 2
-	for i := range whole {
-		packed[i] = min(distances[2*i], hop.Packed) | min(distances[2*i+1], hop.Packed)<<4
-	}
-	if len(distances)%2 == 1 {
-		packed[whole] = min(distances[2*whole], hop.Packed) | hop.Packed<<4
-	}
-}
-
-// Unpack is the inverse of Pack: it fills distances, whose length is the number of entities,
+// Unpack fills distances, whose length is the number of entities,
 // from at least PackedLen bytes.
 func Unpack(packed []byte, distances []uint8) {
 	whole := len(distances) / 2

@@ -322,32 +322,3 @@ func partsOf(rows arrow.Record, s PartSizes, first int64) ([]Part, error) {
 	}
 	return parts, nil
 }
-
-// EachPart calls each for the parts of a file, in order. Its lists stay valid.
-func EachPart(ctx context.Context, url string, s PartSizes, each func(Part) error) error {
-	r, err := OpenParts(ctx, url, s)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	last := int64(-1)
-	for i := range r.Batches() {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("reading %s: %w", url, err)
-		}
-		parts, err := r.Batch(i)
-		if err != nil {
-			return err
-		}
-		if len(parts) > 0 && parts[0].Numbers[0] <= last {
-			return fmt.Errorf("reading %s: batch %d: %w", url, i, damaged("query %d comes after query %d", parts[0].Numbers[0], last))
-		}
-		for _, p := range parts {
-			last = p.Numbers[len(p.Numbers)-1]
-			if err := each(p); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -50,6 +50,27 @@ func writeParts(ctx context.Context, url string, parts []Part) error {
 	return w.Commit()
 }
 
+// EachPart calls each for the parts of a file, in order.
+func EachPart(ctx context.Context, url string, s PartSizes, each func(Part) error) error {
+	r, err := OpenParts(ctx, url, s)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for i := range r.Batches() {
+		parts, err := r.Batch(i)
+		if err != nil {
+			return err
+		}
+		for _, p := range parts {
+			if err := each(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func readParts(ctx context.Context, url string) (parts []Part, err error) {
 	err = EachPart(ctx, url, partSizes, func(p Part) error {
 		parts = append(parts, p)

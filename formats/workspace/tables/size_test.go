@@ -68,7 +68,7 @@ func BenchmarkReadDistances(b *testing.B) {
 				distances[o] = uint8(o % 7)
 			}
 		}
-		if err := w.Write(source, distances); err != nil {
+		if err := w.WriteRow(DistanceRow{source, Pack(distances)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -410,3 +410,18 @@ func TestReadAnswersOf(t *testing.T) {
 		}
 	}
 }
+
+// ReadEdges reads a whole file of edges.
+func ReadEdges(ctx context.Context, url string) (Edges, error) {
+	e := Edges{[]int32{}, []int32{}, []int32{}}
+	err := EachEdges(ctx, url, func(batch Edges) error {
+		e.Tails = append(e.Tails, batch.Tails...)
+		e.Relations = append(e.Relations, batch.Relations...)
+		e.Heads = append(e.Heads, batch.Heads...)
+		return nil
+	})
+	if err != nil {
+		return Edges{}, err
+	}
+	return e, nil
+}

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
 	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
@@ -63,12 +66,23 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 		t.Fatal(err)
 	}
 	read := map[int32][]byte{}
-	err = tables.EachDistances(ctx, filepath.Join(folder, "distances-00000-of-00001.arrow"), func(row tables.DistanceRow) error {
-		read[row.Source] = row.Packed
-		return nil
-	})
+	file, err := os.Open(filepath.Join(folder, "distances-00000-of-00001.arrow"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	defer file.Close()
+	table, err := ipc.NewFileReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for batch := range table.NumRecords() {
+		record, err := table.RecordAt(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, source := range record.Column(0).(*array.Int32).Int32Values() {
+			read[source] = record.Column(1).(*array.FixedSizeBinary).Value(i)
+		}
 	}
 	searcher := modelgraph.NewSearcher(g)
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
