@@ -66,9 +66,7 @@ func TestAnnounce(t *testing.T) {
 		change   func(*configuration.Configuration)
 		capacity int
 	}{
-		"window, chunks": {nil, 2},
-		"graph":          {ofGraph, 0},
-		"full, chunks":   {func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }, 2},
+		"window": {nil, 0},
 		"graph, full, chunks": {func(c *configuration.Configuration) {
 			ofGraph(c)
 			c.Policy, c.Aggregate = "full", "sum"

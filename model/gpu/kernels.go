@@ -30,7 +30,7 @@ func kernelSource(name string, dim int) (ptx string, err error) {
 	return "", fmt.Errorf("no kernels %q are compiled for dimension %d", name, dim)
 }
 
-var kernelEntry = regexp.MustCompile(`(?m)^\s*(?:\.visible\s+)?\.entry\s+(\w+)`)
+var kernelEntry = regexp.MustCompile(`\.visible \.entry (\w+)`)
 
 // kernelEntries returns the names of the kernels in PTX.
 func kernelEntries(ptx string) (names []string) {

@@ -91,7 +91,7 @@ func draw(random *rand.Rand, g *graph.Graph, n int) []optimizer.Example {
 	return examples
 }
 
-// scenarios cover what a graph can be and what a configuration changes.
+// scenarios cover what a graph can be, and the sizes of steps. The choices of a configuration are drawn: see anyScenarios.
 func scenarios(t testing.TB) []scenario {
 	random := rand.New(rand.NewPCG(3, 4))
 	var all []scenario
@@ -114,27 +114,17 @@ func scenarios(t testing.TB) []scenario {
 		c.Aggregate, c.DeltaMode, c.Attention, c.Remove = "max", "specific", "own", "one_hop"
 	})
 	s.examples[0].Source, s.examples[0].Answer = 0, 1
-	add("mean", sparse(t, random, 20, 2, 30), 3, func(c *configuration.Configuration) { c.Aggregate, c.Bias, c.Dropout = "mean", false, 0 })
-	add("sum, independent relations", sparse(t, random, 30, 4, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dependent, c.Remove = "sum", false, "none" })
 	s = add("dim 8", sparse(t, random, 20, 2, 30), 3, func(c *configuration.Configuration) { c.Dim, c.DegreeMessages = 8, true })
 	s.again = true
-	add("dim 50", sparse(t, random, 20, 2, 25), 2, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Dependent = 50, 2, false })
 	s = add("specific, shared attention", sparse(t, random, 25, 3, 40), 3, func(c *configuration.Configuration) {
 		c.DeltaMode, c.Attention, c.AttentionTemperature, c.Delta = "specific", "shared", 0.7, 3
 	})
 	s.again = true
-	add("specific, dim 64", sparse(t, random, 15, 2, 20), 2, func(c *configuration.Configuration) {
-		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta = "specific", "own", 64, 2, 0
-	})
 	s = add("hubs, dim 128", hubs, 1, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Delta, c.Negatives = 128, 2, 1, 3 })
 	s.examples[0].Source = 0
 	add("specific, dim 100", sparse(t, random, 10, 2, 12), 1, func(c *configuration.Configuration) {
 		c.DeltaMode, c.Attention, c.Dim, c.Layers, c.Delta, c.DegreeMessages = "specific", "own", 100, 2, 1, true
 	})
-	add("sum, dim 64", sparse(t, random, 30, 2, 60), 3, func(c *configuration.Configuration) { c.Aggregate, c.Dim, c.Dependent = "sum", 64, false })
-	add("full, maximum", sparse(t, random, 12, 2, 15), 2, func(c *configuration.Configuration) { c.Policy, c.Aggregate = "full", "max" })
-	add("dim 70", sparse(t, random, 10, 2, 10), 1, func(c *configuration.Configuration) { c.Dim, c.Layers, c.Dependent = 70, 2, false })
-	add("delta 0, degree messages", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta, c.DegreeMessages, c.AdversarialTemperature = 0, true, 0 })
 	add("delta beyond the layers", sparse(t, random, 30, 3, 60), 3, func(c *configuration.Configuration) { c.Delta = 9; c.Layers = 4; c.Bias = false })
 	s = add("full, hubs", hubs, 2, func(c *configuration.Configuration) { c.Policy, c.Layers = "full", 2 })
 	s.examples[0].Source, s.again = 1, true
@@ -144,7 +134,6 @@ func scenarios(t testing.TB) []scenario {
 	add("specific, twelve ages", sparse(t, random, 12, 2, 12), 2, func(c *configuration.Configuration) {
 		c.DeltaMode, c.Attention, c.Layers, c.Delta = "specific", "own", 12, 11
 	})
-	add("40 queries", sparse(t, random, 12, 2, 15), 40, func(c *configuration.Configuration) { c.Layers = 2 })
 	add("400 negatives", sparse(t, random, 300, 2, 250), 2, func(c *configuration.Configuration) { c.Layers, c.Negatives = 2, 400 })
 	s = add("chunks", sparse(t, random, 20, 2, 30), 7, func(c *configuration.Configuration) { c.Layers = 2 })
 	s.capacity, s.again = 3, true
@@ -152,9 +141,6 @@ func scenarios(t testing.TB) []scenario {
 	s.examples[0].Source, s.again = 0, true
 	add("relations from a graph, dim 64, sum, full", sparse(t, random, 8, 5, 8), 3, func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Policy, c.Aggregate, c.WeightDecay = "graph", 2, 2, 64, "full", "sum", 0.1
-	})
-	add("relations from a graph, mean", sparse(t, random, 10, 2, 10), 2, func(c *configuration.Configuration) {
-		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.Aggregate = "graph", 1, 2, 6, "mean"
 	})
 	s = add("relations from a graph, chunks", sparse(t, random, 12, 6, 16), 7, func(c *configuration.Configuration) {
 		c.Relations, c.RelationLayers, c.Layers, c.Dim, c.DeltaMode, c.Attention = "graph", 2, 2, 8, "specific", "shared"

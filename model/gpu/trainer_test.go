@@ -71,9 +71,9 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		steps  int
 		change func(*configuration.Configuration)
 	}{
-		"default":  {6, nil},
+		"default":  {4, nil},
 		"full":     {3, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
-		"specific": {4, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
+		"specific": {3, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
 		"all": {3, func(c *configuration.Configuration) {
 			c.Reach, c.ReachNegatives, c.Policy, c.Dim = 1000, 0.4, "full", 8
 		}},
@@ -241,7 +241,7 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 	}
 	var want result
 	trained, capacities := 0, map[int]bool{}
-	for memory := int64(6 << 20); memory > 1<<10; memory = memory * 4 / 5 { // the first has room for all
+	for memory := int64(6 << 20); memory > 1<<10; memory = memory * 3 / 4 { // the first has room for all
 		p, solver := s.parameters(), s.solver()
 		var got result
 		trainer, err := s.newTrainer(interpreter.New(interpreter.Memory(memory)), p, solver)
@@ -278,7 +278,7 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 			t.Errorf("other answers with %d bytes of memory", memory)
 		}
 	}
-	if trained < 5 || len(capacities) < 4 {
+	if trained < 4 || len(capacities) < 4 {
 		t.Errorf("trained with %d amounts of memory, and scored %v queries together: want more", trained, capacities)
 	}
 }

@@ -3,6 +3,7 @@ package interpreter
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"tagnet/model/engine/device"
@@ -56,20 +57,37 @@ func (d *Device) Properties() device.Properties {
 
 // Load compiles PTX. An error wraps device.ErrRefused and names the line.
 func (d *Device) Load(ptx string, names ...string) ([]device.Kernel, error) {
-	p := parser{kernels: map[string]*kernel{}}
-	if err := p.parse(ptx); err != nil {
+	kernels, err := compile(ptx)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", device.ErrRefused, err)
 	}
 	loaded := make([]device.Kernel, len(names))
 	for i, name := range names {
-		k, ok := p.kernels[name]
+		k, ok := kernels[name]
 		if !ok {
 			return nil, fmt.Errorf("%w: no kernel %s", device.ErrRefused, name)
 		}
-		d.kernels = append(d.kernels, k)
+		own := *k // with workers of its own
+		d.kernels = append(d.kernels, &own)
 		loaded[i] = device.Kernel(len(d.kernels))
 	}
 	return loaded, nil
+}
+
+// compiled has the kernels of modules by their PTX: tests load the same ones into many devices.
+var compiled sync.Map
+
+// compile returns the kernels of a module by name, which have not been launched.
+func compile(ptx string) (map[string]*kernel, error) {
+	if kernels, ok := compiled.Load(ptx); ok {
+		return kernels.(map[string]*kernel), nil
+	}
+	p := parser{kernels: map[string]*kernel{}}
+	if err := p.parse(ptx); err != nil {
+		return nil, err
+	}
+	compiled.Store(ptx, p.kernels)
+	return p.kernels, nil
 }
 
 // Allocate returns memory that nothing has written.
