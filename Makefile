@@ -54,7 +54,8 @@ lint: ## formatting, vet (on arm64 too), staticcheck, actionlint and the reposit
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	GOARCH=arm64 $(GO) vet ./model/...
+	GOARCH=arm64 $(GO) build ./model ./model/gpu/cuda
+	GOARCH=arm64 $(GO) vet ./model/engine/kernel ./model/gpu/cuda # which have files for one architecture
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT)
 	$(GO) test -count 1 ./infra/lint
