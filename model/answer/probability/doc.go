@@ -16,7 +16,7 @@
 // best K count. Where observing all takes too long, candidates that are seldom true are drawn less often than with rate b, and each
 // counts as several (Sample).
 //
-// g is a logistic regression and a monotone curve over its log odds. Five folds of facts, by their keys, have a regression each, which is
+// g is a logistic regression, with intercepts by relation and hops, and a monotone curve over its log odds. Five folds of facts, by their keys, have a regression each, which is
 // fitted to the other four: a fact is always judged by a regression that has not seen it. The curve gives each range of log odds the number of its
 // labeled and unlabeled observations, pooled until their odds ascend (Ayer, Brunk, Ewing, Reid and Silverman, 1955). The odds are then
 // scaled, and cut at .99, so that the probabilities of all candidates sum to m. A higher score never lowers the log odds, nor p.

@@ -90,7 +90,7 @@ func (e Estimate) claim() int {
 // has the lowest probability of all.
 func (e *Estimator) Estimate(o *Observation) Estimate {
 	m := e.model
-	group, claimed := m.group(o.Relation)
+	group, claimed := m.group(o)
 	claimed = claimed && !o.ofItself() // see Facts
 	x := e.around.features(o, m.Sample.K)
 	estimate := Estimate{Claimed: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}

@@ -13,7 +13,7 @@ type Labeled struct {
 	HeldOut bool
 }
 
-// MinLabeled is the least number of labeled facts for a fit, and for an intercept of a relation's own.
+// MinLabeled is the least number of labeled facts for a fit, and for intercepts of a relation's own.
 const MinLabeled = 20
 
 // minClaim is the least number of labeled facts of a relation for probabilities of its candidates.
@@ -58,7 +58,7 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 	}
 	var examples []example
 	add := func(o *Observation, isLabeled bool, weight int) {
-		if group, claimed := m.group(o.Relation); claimed {
+		if group, claimed := m.group(o); claimed {
 			examples = append(examples, example{around.features(o, sample.K), group, sample.fold(o.Fact), isLabeled, weight})
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) erro
 // fit sets the regressions and the curve.
 func (m *Model) fit(examples []example) {
 	for fold := range folds {
-		m.Folds = append(m.Folds, *regress(examples, fold, len(m.Labeled)+1))
+		m.Folds = append(m.Folds, *regress(examples, fold, distances*(len(m.Labeled)+1)))
 	}
 	list := make([]judged, len(examples))
 	for i := range examples {

@@ -21,7 +21,7 @@ type Model struct {
 	Facts    int64 `json:"facts"`
 	Observed int   `json:"observed"`
 	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their queries. With fewer
-	// than MinLabeled, relations have one intercept in common; with fewer than 2, no probabilities.
+	// than MinLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
 	Labeled []int `json:"labeled"`
 	// Shift was subtracted from the scores of labeled facts that training saw.
 	Shift Shift `json:"shift"`
@@ -43,19 +43,24 @@ type Source struct {
 }
 
 // FormatVersion is the version of the files that this package reads and writes.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // checksumKey is the key of a file's checksum, the last one.
 const checksumKey = "checksum"
 
-// group returns the index of the intercept of a relation, or false if there are no probabilities for it.
-func (m *Model) group(relation int32) (group int, claimed bool) {
-	switch n := m.Labeled[relation]; {
-	case n >= MinLabeled:
-		return int(relation), true
-	default:
-		return len(m.Labeled), n >= minClaim
+// distances is the number of groups of a relation's facts: those of one, two and three hops, and of others.
+const distances = 4
+
+// group returns the index of the intercept of a fact's relation and hops, or false if there are no probabilities for the relation.
+func (m *Model) group(o *Observation) (group int, claimed bool) {
+	n, relation, distance := m.Labeled[o.Relation], len(m.Labeled), 0
+	if n >= MinLabeled {
+		relation = int(o.Relation)
 	}
+	if o.Hops > 0 && o.Hops < distances {
+		distance = int(o.Hops)
+	}
+	return distances*relation + distance, n >= minClaim
 }
 
 // Encode returns the text of a file, which Parse reads. Equal models have equal texts.
@@ -102,7 +107,7 @@ func (m *Model) Check() error {
 		return err
 	}
 	for i, f := range m.Folds {
-		if err := f.check(len(m.Labeled) + 1); err != nil {
+		if err := f.check(distances * (len(m.Labeled) + 1)); err != nil {
 			return fmt.Errorf("folds[%d].%w", i, err)
 		}
 	}

@@ -52,7 +52,7 @@ func TestForgedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, forge := range map[string]func(m *Model){
-		"format_version is 2":             func(m *Model) { m.FormatVersion++ },
+		"format_version is 3":             func(m *Model) { m.FormatVersion++ },
 		"features are":                    func(m *Model) { m.Features[0] = "color" },
 		"4 folds, want 5":                 func(m *Model) { m.Folds = m.Folds[1:] },
 		"sample.rate is 2":                func(m *Model) { m.Sample.Rate = 2 },
@@ -67,7 +67,7 @@ func TestForgedFiles(t *testing.T) {
 		"curve[0].labeled is -1":          func(m *Model) { m.Curve.Blocks[0].Labeled = -1 },
 		"labeled[0] is -3":                func(m *Model) { m.Labeled[0] = -3 },
 		"labeled and":                     func(m *Model) { m.Labeled[0]++ },
-		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4]; groups(m, 5) },
+		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4]; groups(m, 5*distances) },
 		"observed is 5001":                func(m *Model) { m.Observed = 5001 },
 		"facts is 3":                      func(m *Model) { m.Facts = 3 },
 		"source.reach is -1":              func(m *Model) { m.Source.Reach = -1 },
