@@ -41,9 +41,6 @@ func main() {
 // seed is that of the training.
 const seed = 0
 
-// profiled is the most steps, and calls of a scorer, whose kernels are timed one by one.
-const profiled = 20
-
 // options are the flags.
 type options struct {
 	workspace, preset string
@@ -224,11 +221,6 @@ func (m *measurement) train(ctx context.Context) error {
 		return err
 	}
 	m.compare("a step", took.Seconds()/float64(len(steps)), onCPU)
-	trainer.Profile()
-	steps, _, err = m.epoch(ctx, trainer, profiled, never)
-	if err := errors.Join(err, m.printKernels(trainer.Times, len(steps))); err != nil {
-		return err
-	}
 	if err := trainer.Load(); err != nil {
 		return err
 	}
@@ -281,10 +273,7 @@ func (m *measurement) score(ctx context.Context) error {
 	}
 	m.print("the scores of %d answers are the CPU's within %g", len(queries), tolerance)
 	m.compare("a scored query", took.Seconds()/float64(len(m.valid)), spent.Seconds()/float64(len(queries)))
-	scorer.Profile()
-	some := m.valid[:min(profiled*gpu.Together, len(m.valid))]
-	_, err = scorer.Score(ctx, some, best)
-	return errors.Join(err, m.printKernels(scorer.Times, len(some)))
+	return nil
 }
 
 // tolerance bounds differences, relative to numbers beyond 1: a device adds terms in another order.
@@ -295,13 +284,4 @@ func near(x, y float64) bool { return math.Abs(x-y) <= tolerance*max(1, math.Abs
 // compare prints what something takes on the device and on the CPU.
 func (m *measurement) compare(what string, onDevice, onCPU float64) {
 	m.print("%-32s %12.6f s   CPU %12.6f s   %8.1f times as fast", what, onDevice, onCPU, onCPU/onDevice)
-}
-
-// printKernels prints what kernels took since Profile, for each of a number of steps or queries.
-func (m *measurement) printKernels(times func() ([]gpu.KernelTime, error), n int) error {
-	all, err := times()
-	for _, k := range all {
-		m.print("    %-28s %10.1f us   %6.1f launches", k.Kernel, 1000*k.Milliseconds/float64(n), float64(k.Launches)/float64(n))
-	}
-	return err
 }

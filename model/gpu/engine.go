@@ -34,8 +34,7 @@ type machine struct {
 	memory   memory
 	held     []*part // of graphs
 	training bool
-	twice    bool     // whether two sets of queries are held
-	profile  *profile // nil unless launches are measured
+	twice    bool // whether two sets of queries are held
 }
 
 // engine computes a propagation along a graph that is in the device's memory: the entities' graph, or the relations'.
@@ -247,11 +246,9 @@ func (e *engine) launch(name string, blocks, threads int, arguments ...any) {
 		panic("gpu: there is no kernel " + name)
 	}
 	all := append(make([]any, 0, 12), e.at)
-	from := e.mark()
 	if err := e.device.Launch(k, blocks, threads, append(all, arguments...)...); err != nil {
 		e.memory.err = fmt.Errorf("running %s: %w", name, err)
 	}
-	e.measure(name, from)
 }
 
 // close gives back the device's memory. The device stays open.

@@ -44,10 +44,8 @@ type Device interface {
 	Use(stream int) error
 	// Wait makes later work of the stream wait for a mark of another.
 	Wait(m Mark) error
-	// Mark returns a mark in the order of the stream's work. Elapsed waits for both marks and returns the milliseconds of device time
-	// from the first to the second.
+	// Mark returns a mark in the order of the stream's work.
 	Mark() (Mark, error)
-	Elapsed(from, to Mark) (milliseconds float64, err error)
 	// Close gives back everything that the device holds.
 	Close() error
 }

@@ -28,7 +28,7 @@ type driver struct {
 	allocate, free, memoryInfo                        uintptr
 	copyIn, copyOut, clear, launch                    uintptr
 	eventCreate, eventDestroy, eventRecord            uintptr
-	eventSynchronize, eventElapsed, streamWait        uintptr
+	streamWait                                        uintptr
 }
 
 // openDriver opens a library of the driver and looks its functions up. The library stays open: CUDA's cannot be
@@ -72,8 +72,6 @@ func openDriver(library string) (*driver, error) {
 		{"cuEventCreate", &d.eventCreate},
 		{"cuEventDestroy_v2", &d.eventDestroy},
 		{"cuEventRecord", &d.eventRecord},
-		{"cuEventSynchronize", &d.eventSynchronize},
-		{"cuEventElapsedTime", &d.eventElapsed},
 		{"cuStreamWaitEvent", &d.streamWait},
 	} {
 		if *symbol.at, err = purego.Dlsym(handle, symbol.name); err != nil {

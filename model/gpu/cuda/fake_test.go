@@ -45,7 +45,7 @@ func build() error {
 	if err := os.WriteFile(source, fakeSource, 0o600); err != nil {
 		return err
 	}
-	for _, macro := range []string{"COMPLETE", "NO_PARAMETERS", "NO_ELAPSED"} {
+	for _, macro := range []string{"COMPLETE", "NO_PARAMETERS", "NO_WAIT"} {
 		path := filepath.Join(folder, macro+".so")
 		if out, err := exec.Command(compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-D"+macro, "-o", path, source).CombinedOutput(); err != nil {
 			return fmt.Errorf("compiling testdata/fake.c: %w\n%s", err, out)

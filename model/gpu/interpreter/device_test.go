@@ -131,19 +131,6 @@ func TestRegistersAreNotKept(t *testing.T) {
 	}
 }
 
-func TestMarks(t *testing.T) {
-	t.Parallel()
-	d := New()
-	a, _ := d.Mark()
-	b, _ := d.Mark()
-	if ms, err := d.Elapsed(a, b); err != nil || ms < 0 || ms > 60000 {
-		t.Errorf("%v milliseconds, error %v", ms, err)
-	}
-	if _, err := d.Elapsed(a, b+1); err == nil {
-		t.Error("no error for an unknown mark")
-	}
-}
-
 func TestPartOfAWarp(t *testing.T) {
 	t.Parallel()
 	d := New()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"time"
 
 	"tagnet/model/engine/device"
 )
@@ -17,14 +16,8 @@ type Device struct {
 	kernels  []*kernel
 	launches uint64
 	steps    int64
-	marks    []mark
+	marks    []past // what comes before each
 	schedule schedule
-}
-
-// mark is a time of the host, and what comes before it.
-type mark struct {
-	time   time.Time
-	before past
 }
 
 var _ device.Device = (*Device)(nil)
@@ -177,9 +170,9 @@ func (d *Device) Use(stream int) error {
 	return nil
 }
 
-// Mark returns the current time of the host.
+// Mark returns a mark behind the work of the stream.
 func (d *Device) Mark() (device.Mark, error) {
-	d.marks = append(d.marks, mark{time.Now(), d.schedule.known[d.schedule.stream]})
+	d.marks = append(d.marks, d.schedule.known[d.schedule.stream])
 	return device.Mark(len(d.marks)), nil
 }
 
@@ -188,18 +181,8 @@ func (d *Device) Wait(m device.Mark) error {
 	if m == 0 || m > device.Mark(len(d.marks)) {
 		return fmt.Errorf("no mark %d", m)
 	}
-	d.schedule.known[d.schedule.stream].join(d.marks[m-1].before)
+	d.schedule.known[d.schedule.stream].join(d.marks[m-1])
 	return nil
-}
-
-// Elapsed returns the milliseconds between two marks on the host.
-func (d *Device) Elapsed(from, to device.Mark) (float64, error) {
-	for _, m := range []device.Mark{from, to} {
-		if m == 0 || m > device.Mark(len(d.marks)) {
-			return 0, fmt.Errorf("no mark %d", m)
-		}
-	}
-	return float64(d.marks[to-1].time.Sub(d.marks[from-1].time).Nanoseconds()) / 1e6, nil
 }
 
 // Close drops all memory and kernels.

@@ -1,6 +1,6 @@
 // A libcuda.so.1 for tests. It keeps device memory in the host's, checks every handle, address and the current context
 // of the calling thread, and queues the work of the stream until a call waits for it. fake_fail makes any function
-// fail; -DNO_PARAMETERS and -DNO_ELAPSED leave one out. The only kernel that computes something is "scale".
+// fail; -DNO_PARAMETERS and -DNO_WAIT leave one out. The only kernel that computes something is "scale".
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 typedef uint64_t u64;
 typedef uint32_t u32;
 
-enum { INVALID_VALUE = 1, DEINITIALIZED = 4, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600 };
+enum { INVALID_VALUE = 1, DEINITIALIZED = 4, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500 };
 
 // ---- control ----
 
@@ -87,10 +87,9 @@ u64 fake_value(int i) { return last.value[i]; }
 // ---- the queue ----
 
 struct work { enum { DONE, IN, OUT, CLEAR, LAUNCH, RECORD, WAIT } kind; void *stream; u64 at; void *host; size_t size; struct event *event; u64 value[3]; u32 threads; };
-struct event { int live, done; float when; void *stream; };
+struct event { int live, done; void *stream; };
 static struct work queue[8192];
 static int queued;
-static float now;
 
 static int drain(void *stream) { // the work of one stream, and of others what it waits for
 	int left = 0;
@@ -98,7 +97,6 @@ static int drain(void *stream) { // the work of one stream, and of others what i
 		struct work *w = &queue[i], todo = *w;
 		if (w->kind == DONE || w->stream != stream) continue;
 		w->kind = DONE;
-		now += todo.kind == RECORD || todo.kind == WAIT ? 0 : 0.5f; // milliseconds
 		w = &todo;
 		switch (w->kind) {
 		case DONE: break;
@@ -106,7 +104,7 @@ static int drain(void *stream) { // the work of one stream, and of others what i
 		case IN: memcpy((void *)w->at, w->host, w->size); break;
 		case OUT: memcpy(w->host, (void *)w->at, w->size); break;
 		case CLEAR: memset((void *)w->at, 0, w->size); break;
-		case RECORD: w->event->done = 1; w->event->when = now; break;
+		case RECORD: w->event->done = 1; break;
 		case LAUNCH: {
 			float by; memcpy(&by, &w->value[2], 4);
 			for (u32 j = 0; j < (u32)w->value[1] && j < w->threads; j++)
@@ -255,8 +253,6 @@ int cuLaunchKernel(function *f, u32 gx, u32 gy, u32 gz, u32 bx, u32 by, u32 bz, 
 int cuEventCreate(struct event **e, u32 flags) { IN_CONTEXT(); *e = calloc(1, sizeof **e); (*e)->live = 1; events++; return flags ? INVALID_VALUE : 0; }
 int cuEventDestroy_v2(struct event *e) { IN_CONTEXT(); if (!e->live) return INVALID_HANDLE; e->live = 0; events--; return 0; }
 int cuEventRecord(struct event *e, void *s) { IN_CONTEXT(); ON(s); e->done = 0; e->stream = s; return push(s, (struct work){.kind = RECORD, .event = e}); }
+#ifndef NO_WAIT
 int cuStreamWaitEvent(void *s, struct event *e, u32 flags) { IN_CONTEXT(); ON(s); return e->live && !flags ? push(s, (struct work){.kind = WAIT, .event = e}) : INVALID_HANDLE; }
-int cuEventSynchronize(struct event *e) { IN_CONTEXT(); return e->live ? drain(e->stream) : INVALID_HANDLE; }
-#ifndef NO_ELAPSED
-int cuEventElapsedTime(float *ms, struct event *a, struct event *b) { IN_CONTEXT(); if (!a->done || !b->done) return NOT_READY; *ms = b->when - a->when; return 0; }
 #endif
