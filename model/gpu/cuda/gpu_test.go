@@ -543,7 +543,7 @@ func TestStreams(t *testing.T) {
 	for _, stream := range []int{-1, 2} {
 		wantError(t, g.Use(stream), nil, fmt.Sprintf("CUDA device 0 has no stream %d", stream))
 	}
-	wantError(t, g.Wait(m+3), nil, fmt.Sprintf("ordering the work of CUDA device 0: mark %d is not one of the last 4096", m+3))
+	wantError(t, g.Wait(m+3), nil, fmt.Sprintf("ordering the work of CUDA device 0: mark %d is not one of the last 16", m+3))
 	f.fail("cuStreamWaitEvent", 1, 1)
 	wantError(t, g.Wait(m), nil, "ordering the work of CUDA device 0: the driver returned CUDA_ERROR_INVALID_VALUE (1)")
 	before := f.calls("cuStreamSynchronize")
