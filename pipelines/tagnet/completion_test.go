@@ -96,13 +96,19 @@ func TestBash(t *testing.T) {
 		{[]string{"distances", "--split", "="}, []string{"test", "train", "valid"}},
 		{[]string{"preprocess", "--inference_only", "=", "f"}, []string{"false"}},
 	}
-	for _, test := range append(slices.Clone(completed), divided...) {
-		got := inShell(t, "bash", `source <(tagnet completion bash)
-			complete -p tagnet >/dev/null || exit 1
-			COMP_WORDS=(tagnet `+quoted(test.words)+`) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-			_tagnet
-			printf '%s\n' "${COMPREPLY[@]}"`, "--norc")
-		compare(t, test.words, got, test.want)
+	tests := append(slices.Clone(completed), divided...)
+	script := "source <(tagnet completion bash); complete -p tagnet >/dev/null || exit 1\n"
+	for _, test := range tests {
+		script += `COMP_WORDS=(tagnet ` + quoted(test.words) + `) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tagnet; printf '%s\n' "${COMPREPLY[@]}" "<end>"` + "\n"
+	}
+	lines := inShell(t, "bash", script, "--norc")
+	for _, test := range tests {
+		end := slices.Index(lines, "<end>")
+		if end < 0 {
+			t.Fatalf("%q: no end in %q", test.words, lines)
+		}
+		compare(t, test.words, lines[:end], test.want)
+		lines = lines[end+1:]
 	}
 }
 
@@ -145,7 +151,7 @@ func TestCompletedValuesAreThoseThatAreValid(t *testing.T) {
 			}
 			var lines bytes.Buffer
 			open := false
-			words := inProcess(t, p.Name, "--"+f.Name, "")
+			words := tagnet.Complete([]string{p.Name, "--" + f.Name, ""})
 			for _, choice := range choices {
 				if !slices.Contains(words, choice) {
 					open = true
@@ -168,16 +174,6 @@ func TestCompletedValuesAreThoseThatAreValid(t *testing.T) {
 	if checked < 40 {
 		t.Errorf("%d values are completed, want more", checked)
 	}
-}
-
-// inProcess returns what completes the last of some words.
-func inProcess(t *testing.T, words ...string) []string {
-	t.Helper()
-	output, err := start(t, append([]string{"completion", "words"}, words...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(output)), "\n")
 }
 
 func TestScriptsOfOtherShells(t *testing.T) {

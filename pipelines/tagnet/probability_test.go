@@ -101,14 +101,14 @@ func TestAFactHasOneProbability(t *testing.T) {
 	}
 }
 
-// kinship returns a dataset of four relations of the sample, over which probabilities are fitted in a fourth of the time.
+// kinship returns a dataset of two relations of the sample, over which probabilities are fitted in a small part of the time.
 func kinship(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "kinship")
 	run(t, folder, "preprocess", "--dataset", "sample")
 	var facts strings.Builder
 	for line := range strings.Lines(pipelinetest.Read(t, folder, "sample", "train.txt")) {
-		if slices.Contains([]string{"cousin_of", "sibling_of", "parent_of", "child_of"}, strings.Split(line, "\t")[1]) {
+		if slices.Contains([]string{"cousin_of", "sibling_of"}, strings.Split(line, "\t")[1]) {
 			facts.WriteString(line)
 		}
 	}

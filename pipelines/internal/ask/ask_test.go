@@ -18,6 +18,8 @@ import (
 	stage "tagnet/stages/answer"
 )
 
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+
 // askedRows returns the answers of an ask.
 func askedRows(t *testing.T, w, name string) []parquet.Answer {
 	t.Helper()

@@ -12,7 +12,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/budget"
-	"tagnet/model/engine/device"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
@@ -25,22 +24,13 @@ import (
 // weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
 const weightsFolder = "weights"
 
-// FitResources are the values of the flags with these names, and stage.Params.Announce.
-type FitResources struct {
-	Threads  int
-	Memory   int64 // MiB
-	Kernel   string
-	Device   device.Choice
-	Announce string
-}
-
 // Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is no estimator.
 //
 // A command builds what --plan prints with Jobs, Loads and Seconds, and calls Make before its own job.
 type Fit struct {
 	e         *command.Environment
 	model     *answer.Model // over all facts
-	on        FitResources
+	on        command.Resources
 	params    stage.FitParams
 	estimate  budget.Estimate
 	allotment budget.Allotment
@@ -54,7 +44,7 @@ type Fit struct {
 
 // OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline of a graph it prints that
 // there are none, and returns nil. A command that fits them has as much memory as Estimate says.
-func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on FitResources) (*Fit, error) {
+func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on command.Resources) (*Fit, error) {
 	if m.Graph.IsOutline() {
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
 		return nil, nil
@@ -113,7 +103,6 @@ func (f *Fit) stageParams() stage.FitParams {
 			Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown, Reach: m.Configuration.Reach,
 			Checkpoints: string(weights), Checkpoint: m.Record.Name(),
 			Threads: f.on.Threads, MostThreads: f.allotment.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
-			Announce: f.on.Announce,
 		},
 	}
 }

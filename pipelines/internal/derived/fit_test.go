@@ -63,7 +63,7 @@ func open(t *testing.T, e *command.Environment) *answer.Model {
 	return m
 }
 
-var resources = derived.FitResources{Memory: 1024}
+var resources = command.Resources{Memory: 1024}
 
 // fit opens and makes the fit of the best checkpoint.
 func fit(t *testing.T, e *command.Environment) (*derived.Fit, error) {
@@ -325,4 +325,9 @@ func TestOutline(t *testing.T) {
 	if !strings.Contains(said.String(), "--bundles does not hold") {
 		t.Error(said)
 	}
+}
+
+func TestGraph(t *testing.T) {
+	command.InitBeam()
+	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, derived.BuildFit(stage.FitParams{})))
 }

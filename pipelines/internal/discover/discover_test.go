@@ -3,6 +3,7 @@ package discover
 import (
 	stdcmp "cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ import (
 	stage "tagnet/stages/answer"
 	"tagnet/stages/answer/discover"
 )
+
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
 // factRows returns the list in a folder of answers.
 func factRows(t *testing.T, w, name string) []parquet.Fact {

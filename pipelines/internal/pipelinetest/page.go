@@ -49,9 +49,6 @@ func OpenPage(t testing.TB, url string, width, height int) *Page {
 	t.Cleanup(func() {
 		p.session = ""
 		p.call("Target.disposeBrowserContext", map[string]any{"browserContextId": own.BrowserContextID}, nil)
-		if templates.folder == "" {
-			closeBrowser() // Main would
-		}
 	})
 	var target struct{ TargetID string }
 	p.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": own.BrowserContextID, "newWindow": true}, &target)
@@ -103,6 +100,9 @@ func startBrowser(t testing.TB) *browser {
 	}
 	theirIn.Close()
 	theirOut.Close()
+	if templates.folder == "" { // else Main does it
+		t.Cleanup(closeBrowser)
+	}
 	running.browser = &browser{process: c, home: home, to: ourOut, from: bufio.NewReader(ourIn), said: map[string][]string{}}
 	return running.browser
 }

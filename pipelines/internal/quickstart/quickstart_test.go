@@ -94,13 +94,13 @@ func TestQuickstart(t *testing.T) {
 	playTwice(t, root)
 }
 
-// askProgram runs the program of model/README.md on four relations of the sample, which takes a fourth of the time that all take.
+// askProgram runs the program of model/README.md on two relations of the sample, which takes a small part of the time that all take.
 func askProgram(t *testing.T, workspace string) {
 	t.Helper()
 	_, text, _ := strings.Cut(pipelinetest.Read(t, "..", "..", "..", "model", "README.md"), "```go\n")
 	program, _, found := strings.Cut(text, "```")
 	folder := t.TempDir()
-	kinship := regexp.MustCompile(`.*\t(cousin_of|sibling_of|parent_of|child_of)\t.*\n`)
+	kinship := regexp.MustCompile(`.*\t(parent_of|child_of)\t.*\n`)
 	facts := kinship.FindAllString(pipelinetest.Read(t, workspace, "sample", "train.txt"), -1)
 	pipelinetest.Write(t, filepath.Join(folder, "facts.txt"), strings.Join(facts, ""))
 	program = strings.Replace(program, `"facts.txt"`, strconv.Quote(filepath.Join(folder, "facts.txt")), 1)

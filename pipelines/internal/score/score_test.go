@@ -27,6 +27,8 @@ import (
 	stage "tagnet/stages/answer"
 )
 
+func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
+
 func metricsOf(t testing.TB, workspace, split string) metrics.Evaluation {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(workspace, "runs/main/evaluation", split, "metrics.json"))

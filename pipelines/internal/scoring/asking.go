@@ -93,7 +93,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		return nil, err
 	}
 	if about == kg.All {
-		a.Fit, err = derived.OpenFit(ctx, e, a.Model, derived.FitResources{Threads: a.Threads, Memory: a.Memory, Kernel: a.Kernel, Device: a.Device})
+		a.Fit, err = derived.OpenFit(ctx, e, a.Model, a.Resources)
 		if err != nil {
 			return nil, err
 		}

@@ -78,8 +78,8 @@ type responses struct {
 func responsesOf(t *testing.T, url string) responses {
 	t.Helper()
 	var queries []string
-	for i := range 4 {
-		queries = append(queries, fmt.Sprintf(`{"source":"e%03d","relation":"%s"}`, 15*i, []string{"skip", "~skip", "next", "back"}[i%4]))
+	for i, relation := range []string{"skip", "~next"} {
+		queries = append(queries, fmt.Sprintf(`{"source":"e%03d","relation":"%s"}`, 15*i, relation))
 	}
 	return responses{
 		answers: read[results](t, send(t, "POST", url+"/answer", `{"k":8,"queries":[`+strings.Join(queries, ",")+`]}`)),
@@ -132,7 +132,7 @@ func TestDeviceIsLost(t *testing.T) {
 	url, said, end := inProcess(t, workspace, "--device", "cuda")
 	defer end()
 	lost, answered := 0, 0 // and requests that were answered after the first one that was not
-	for range 6 {
+	for i := 0; i < 6 && answered == 0; i++ {
 		switch got := send(t, "GET", url+ask("e007", "skip"), ""); {
 		case got.status == 500:
 			lost++

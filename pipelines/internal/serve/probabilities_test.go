@@ -14,16 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/storage"
-	"tagnet/formats/workspace/manifest"
 	modelanswer "tagnet/model/answer"
-	"tagnet/model/answer/probability"
-	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 )
 
 // ready waits until a server's answers have probabilities, and returns the states that it told before.
@@ -73,10 +68,9 @@ func TestAnswersAreOneNumber(t *testing.T) {
 	p := launch(t, workspace)
 	ready(t, p.url)
 	written(t, workspace)
-	m := opened(t, workspace)
-	estimator, err := m.Estimator(probability.DefaultMissing)
-	if estimator == nil || err != nil {
-		t.Fatalf("the file that the server wrote gives no probabilities: %v", err)
+	m, estimator := scoringtest.Model(t, workspace, kg.All)
+	if estimator == nil {
+		t.Fatal("the file that the server wrote gives no probabilities")
 	}
 	tail, other := graph.Query{Source: 7, Relation: 1, Answer: graph.None}, graph.Query{Source: 9, Relation: m.Graph.Inverse(1), Answer: graph.None}
 	want, err := m.Ask(t.Context(), []graph.Query{tail, other}, modelanswer.Asking{Best: 5, Known: true, Estimator: estimator})
@@ -118,36 +112,6 @@ func TestAnswersAreOneNumber(t *testing.T) {
 	if claims == 0 {
 		t.Error("no answer has a probability")
 	}
-}
-
-// opened returns the model of a workspace over all facts, with the probabilities of the workspace.
-func opened(t testing.TB, workspace string) *modelanswer.Model {
-	t.Helper()
-	ctx, folder := t.Context(), filepath.Join(workspace, kg.Folder)
-	kept, err := manifest.Read(ctx, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := kg.Load(ctx, folder, kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	variant, err := kernel.Named("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref := pretrained.Ref{Folder: checkpoint.FolderOf(workspace, checkpoint.DefaultRun), Name: "best"}
-	m, err := modelanswer.Open(ctx, loaded, ref, modelanswer.Means{Threads: 1, Kernel: variant})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m, err = m.OverAllFacts(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.ReadProbabilities(ctx, storage.Join(workspace, modelanswer.ProbabilitiesFolder)); err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // bodyOf returns a query of a list.

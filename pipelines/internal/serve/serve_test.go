@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -29,19 +27,14 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
 // trained returns a workspace with the model of a ring. Its tests are not parallel: a run of Beam changes TMPDIR.
-func trained(t testing.TB) string {
-	t.Helper()
-	return pipelinetest.Template(t, "ring", func(workspace string) {
-		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)))
-		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "2", "--learning_rate", "0.02", "--negatives", "8")
-	})
-}
+func trained(t testing.TB) string { return scoringtest.Trained(t, "plain") }
 
 // process is a server in a process of its own.
 type process struct {
@@ -162,24 +155,6 @@ func TestSecondInterrupt(t *testing.T) {
 	}
 }
 
-// files returns the checksum of every file of a folder.
-func files(t testing.TB, folder string) map[string][32]byte {
-	t.Helper()
-	sums := map[string][32]byte{}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		sums[path] = sha256.Sum256(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sums
-}
-
 // TestManyRequests sends some hundreds of requests, a tenth of them malformed, kills the server in between, and
 // compares the answers of the next one.
 func TestManyRequests(t *testing.T) {
@@ -189,7 +164,7 @@ func TestManyRequests(t *testing.T) {
 	written(t, workspace) // the training has written it, or the server has
 	first.Process.Kill()
 	first.end(t)
-	before := files(t, workspace)
+	before := pipelinetest.Files(t, workspace)
 	malformed := []string{
 		"GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /answer?source=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{{{{{{{{",
@@ -239,9 +214,7 @@ func TestManyRequests(t *testing.T) {
 	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 		t.Errorf("answers before and after the kill:\n%s", diff)
 	}
-	if diff := cmp.Diff(before, files(t, workspace)); diff != "" {
-		t.Errorf("the server changed the workspace:\n%s", diff)
-	}
+	pipelinetest.Same(t, pipelinetest.Files(t, workspace), before) // the server changes nothing
 }
 
 // TestTypesAndNewAnswers has a dataset with a file of types.
@@ -384,13 +357,8 @@ func TestServesWithoutATraining(t *testing.T) {
 	}
 	p := launch(t, workspace)
 	ready(t, p.url)
-	response, err := http.Get(p.url + "/answer?source=e003&relation=skip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil || !strings.Contains(string(body), `"probability"`) {
-		t.Errorf("%s, %v", body, err)
+	if got := read[result](t, send(t, "GET", p.url+ask("e003", "skip"), "")); got.Answers[0].Probability == nil {
+		t.Errorf("%+v", got)
 	}
 }
 

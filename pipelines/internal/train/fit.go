@@ -20,7 +20,7 @@ func (t *trainer) openFit(ctx context.Context) (*derived.Fit, error) {
 	if err := m.SetReach(t.configuration.Reach); err != nil {
 		return nil, err
 	}
-	return derived.OpenFit(ctx, t.e, m, derived.FitResources{Threads: t.threads, Memory: t.memory, Kernel: t.kernel, Device: t.device})
+	return derived.OpenFit(ctx, t.e, m, t.Resources)
 }
 
 // unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether it is left to make.

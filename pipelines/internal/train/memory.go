@@ -10,7 +10,7 @@ import (
 // all facts.
 func (f *flags) estimate(sizes, all budget.Sizes) budget.Estimate {
 	u := budget.Use{Task: "training on this graph", Training: true, Averages: f.rounds.Workers > 1}
-	if f.device.Mode == device.CUDA {
+	if f.Device.Mode == device.CUDA {
 		u.Devices = f.together
 	}
 	e := budget.Of(sizes, f.configuration, u)

@@ -309,18 +309,18 @@ func (t *trainer) fitSeconds(ctx context.Context, about time.Duration) (float64,
 	if t.bundles {
 		return 0, nil
 	}
-	k, err := kernel.Named(t.e.Variant(t.kernel))
+	k, err := kernel.Named(t.e.Variant(t.Kernel))
 	if err != nil {
 		return 0, err
 	}
-	selected, err := accelerator.Select(accelerator.Process, t.device, t.configuration)
+	selected, err := accelerator.Select(accelerator.Process, t.Device, t.configuration)
 	if err != nil {
 		return 0, err
 	}
 	c := t.configuration
 	weights := parameters.Initialize(parameters.Layout(c, 2*len(t.loaded.Relations)), optimizer.WeightsSeed(uint64(t.e.Seed)))
 	m := answer.New(t.loaded, checkpoint.Record{Configuration: c, Epoch: 1, Origin: t.origin.recorded}, weights, answer.Means{
-		Kernel: k, Threads: worker.Threads(t.threads, t.allotment.MaxThreads), Device: &selected,
+		Kernel: k, Threads: worker.Threads(t.Threads, t.allotment.MaxThreads), Device: &selected,
 	})
 	over, err := m.OverAllFacts(ctx)
 	if err != nil {
@@ -426,7 +426,7 @@ func (t *trainer) cost(ctx context.Context) (command.Cost, error) {
 			return command.Cost{}, err
 		}
 	}
-	selected, err := accelerator.Select(accelerator.Process, t.device, t.configuration)
+	selected, err := accelerator.Select(accelerator.Process, t.Device, t.configuration)
 	if err != nil {
 		return command.Cost{}, err
 	}
@@ -440,7 +440,7 @@ func (t *trainer) cost(ctx context.Context) (command.Cost, error) {
 	if err != nil {
 		return command.Cost{}, err
 	}
-	threads := worker.Threads(t.threads, t.allotment.MaxThreads)
+	threads := worker.Threads(t.Threads, t.allotment.MaxThreads)
 	cores := float64(threads)
 	if used := processorTime() - before; used > 0 && selected.Accelerator() == nil {
 		cores = used.Seconds() / time.Since(began).Seconds()

@@ -83,7 +83,7 @@ func TestChoosing(t *testing.T) {
 func TestGraphIsReadOnce(t *testing.T) {
 	w := ring(t, 40)
 	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
-	f := &flags{fields: fields(), workers: 1, localSteps: 8, memory: 1024}
+	f := &flags{fields: fields(), workers: 1, localSteps: 8, Resources: command.Resources{Memory: 1024}}
 	for _, choice := range []string{"--layers 2 --dim 8", "--layers 3 --dim 8"} {
 		if _, err := f.opened(t.Context(), e, choice); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ func openPreset(ctx context.Context, preset string) (configuration.Configuration
 // machine lacks it.
 func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
 	epochs, err := metrics.ReadHistory(ctx, e.Workspace.TrainingLog())
-	if err != nil || len(epochs) == 0 || f.kernel != "" {
+	if err != nil || len(epochs) == 0 || f.Kernel != "" {
 		return
 	}
 	last := epochs[len(epochs)-1].Kernel
@@ -92,7 +92,7 @@ func (f *flags) continueKernel(ctx context.Context, e *command.Environment) {
 	if os.Getenv("TAGNET_KERNEL") != "" || command.CheckKernel(last) != nil { // of a device, for example
 		return
 	}
-	f.kernel = last
+	f.Kernel = last
 	e.Say("--kernel %s, as the epochs before; --kernel auto takes the fastest of this machine", last)
 }
 

@@ -35,22 +35,22 @@ func BuildRounds(p train.Params, tasks []learn.Task) *beam.Pipeline {
 // openDevices selects what to compute on, and returns an error if the user's choice cannot be used. With --bundles, and for several workers, auto is the
 // CPU: otherwise what a shard computes on, and the weights with it, would depend on the machine that takes it.
 func (f *flags) openDevices() error {
-	if (f.rounds.Workers > 1 || f.bundles) && f.device.Mode == device.Auto { // a device needs the edges of the graph
-		f.device = device.Choice{}
+	if (f.rounds.Workers > 1 || f.bundles) && f.Device.Mode == device.Auto { // a device needs the edges of the graph
+		f.Device = device.Choice{}
 	}
 	f.together, f.computing = 1, "computing on the CPU"
-	if f.device.Mode != device.CUDA {
+	if f.Device.Mode != device.CUDA {
 		return nil
 	}
-	if f.rounds.Workers > 1 && f.device.All {
+	if f.rounds.Workers > 1 && f.Device.All {
 		f.together = f.rounds.Workers // a machine of a worker's may have as many
 	}
-	if f.computing = fmt.Sprintf("computing on %v of each worker's machine", f.device); !command.Local() {
+	if f.computing = fmt.Sprintf("computing on %v of each worker's machine", f.Device); !command.Local() {
 		return nil
 	}
-	selected, err := accelerator.Select(accelerator.Process, f.device, f.configuration)
+	selected, err := accelerator.Select(accelerator.Process, f.Device, f.configuration)
 	if err != nil {
-		return fmt.Errorf("--device %v: %w", f.device, err)
+		return fmt.Errorf("--device %v: %w", f.Device, err)
 	}
 	f.together, f.computing = min(f.together, selected.Devices()), selected.String()
 	return nil

@@ -20,7 +20,6 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
-	"tagnet/model/engine/device"
 	"tagnet/model/engine/relations"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/cuda"
@@ -40,18 +39,15 @@ import (
 func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // the devices of --device
 
 type flags struct {
-	preset     string
-	fields     []*field
-	threads    int
+	preset string
+	fields []*field
+	command.Resources
 	workers    int
 	localSteps int
 	resume     bool
 	every      float64 // minutes between checkpoints
 	minutes    float64
-	kernel     string
-	device     device.Choice
 	validation metrics.Validation
-	memory     int64
 	origin     origin
 	bundles    bool
 
@@ -82,18 +78,15 @@ func Pipeline() command.Pipeline {
 				set.Var(field, field.Name, field.Usage())
 			}
 			set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folders that bundle wrote for --reach, and hold no graph; changes no result")
-			set.IntVar(&f.threads, "threads", 0, fmt.Sprintf("threads, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", command.MostThreads))
 			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result; with --device auto they compute on the CPU, with cuda:all each on a device of its own, in turns where there are fewer", configuration.MostWorkers))
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
 			set.Float64Var(&f.every, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
 			set.Float64Var(&f.minutes, "minutes", defaultMinutes, "time of the training, more than 0 and at most 1000000, with its validations and the fit of probabilities: the flags of hyperparameters, or without any the best of a few choices for this graph, and the amount of training that this machine makes in it; with --resume so much more. Needless with --epochs or flags of hyperparameters, which then train as they say")
-			command.Kernel(set, &f.kernel, "variant of the kernels")
-			command.Device(set, &f.device)
+			f.Register(set)
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, 0 or more, spread evenly over all; 0 takes all")
 			set.IntVar(&f.validation.Patience, "patience", 0, "end the training after so many epochs without a better validation MRR, 0 or more; 0 trains all --epochs")
-			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
 	}
@@ -101,15 +94,10 @@ func Pipeline() command.Pipeline {
 
 // check validates the flags, except the hyperparameters, which --resume may complete.
 func (f *flags) check() error {
-	if err := command.CheckKernel(f.kernel); err != nil {
-		return err
-	}
 	if _, err := configuration.NewRounds(f.workers, f.localSteps); err != nil {
 		return command.Usage("--%v", err)
 	}
 	switch {
-	case f.threads < 0 || f.threads > command.MostThreads:
-		return command.FlagError("threads", f.threads, fmt.Sprintf("0 to %d", command.MostThreads))
 	case !(f.every >= 0 && f.every <= 10):
 		return command.FlagError("checkpoint_minutes", f.every, "0 to 10")
 	case f.validation.Every < 1:
@@ -119,7 +107,7 @@ func (f *flags) check() error {
 	case f.validation.Patience < 0:
 		return command.FlagError("patience", f.validation.Patience, "0 or more")
 	}
-	return command.CheckMemory(f.memory)
+	return f.Resources.Check()
 }
 
 // recorded decides the content of checkpoints, besides the seed and the graph.
@@ -178,7 +166,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return t.summarize(ctx, false)
 	}
 	// Training, if there is something to train, then the probabilities.
-	defer budget.Limit(f.memory * budget.MiB)()
+	defer budget.Limit(f.Memory * budget.MiB)()
 	if decided == fitOnly {
 		if err := t.readyToFit(ctx); err != nil {
 			return err
@@ -264,7 +252,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err != nil {
 		return nil, err
 	}
-	if f.allotment, err = e.Allot(f.estimate(sizes, all), f.memory, f.threads); err != nil {
+	if f.allotment, err = e.Allot(f.estimate(sizes, all), f.Memory, f.Threads); err != nil {
 		return nil, err
 	}
 	// The stage of the checkpoints.
@@ -296,7 +284,7 @@ func (t *trainer) recorded() recorded {
 // ready returns the function that checks that the jobs can run. queries is the number of queries of an epoch.
 func (t *trainer) ready(ctx context.Context, queries int64, cost command.Cost) func(ctx context.Context) error {
 	return t.e.Ready(command.Work{
-		Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: t.memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: cost,
+		Jobs: func() ([]*beam.Pipeline, error) { return t.jobs(ctx) }, Memory: t.Memory, Count: queries, Unit: "training queries", Loads: t.loads(queries), Cost: cost,
 	})
 }
 
@@ -547,7 +535,7 @@ func (t *trainer) params(session string) train.Params {
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: t.stage.Lock(),
 			Configuration: t.configuration, Seed: t.e.Seed, Validation: t.validation, Rounds: t.rounds,
 			Every: time.Duration(t.every * float64(time.Minute)), Until: t.until,
-			Threads: t.threads, MostThreads: t.allotment.MaxThreads, Memory: t.memory * budget.MiB, Kernel: t.e.Variant(t.kernel), Device: t.device,
+			Threads: t.Threads, MostThreads: t.allotment.MaxThreads, Memory: t.Memory * budget.MiB, Kernel: t.e.Variant(t.Kernel), Device: t.Device,
 		},
 	}
 }

@@ -34,70 +34,57 @@ func fromULTRA(workspace, weights string, more ...string) []string {
 // is scored as any.
 func TestTrainULTRA(t *testing.T) {
 	w, weights := ring(t, 40), ultraWeights(t)
-	folder := filepath.Join(w, "runs/main/checkpoints")
 	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "1")...)
 	if !strings.Contains(out, "weights of "+weights+": ULTRA, 6 layers") || !strings.Contains(out, "if the surest are all true") {
 		t.Errorf("output:\n%s", out)
 	}
-	history, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(history) != 3 || !(history[2].Loss < .95*history[0].Loss) || history[2].Valid == nil {
-		t.Errorf("epochs %+v, want three with a loss that falls", history)
-	}
-	r, err := checkpoint.Folder(folder).Record(t.Context(), "epoch-003")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := r.Configuration; c.Relations != configuration.RelationsGraph || c.LearningRate != 5e-4 || c.Negatives != 8 || r.Origin == nil || r.Origin.File != "drawn.pth" {
-		t.Errorf("the record is %+v", r)
-	}
+	folder := filepath.Join(w, "runs/main/checkpoints")
 	whole := pipelinetest.Files(t, folder)
 	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "3", "--force")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
-	unfinish(t, folder, "epoch-003")
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume")
-	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
-	if out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w); !strings.Contains(out, "MRR") {
-		t.Errorf("score says:\n%s", out)
-	}
-	elsewhere(t, filepath.Join(folder, "best"))
-	answersInTheLibrary(t, w)
-	pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w)
-	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "The training began with the weights of drawn.pth, which decide the architecture.") {
-		t.Error("the report does not name the weights")
+	r := usable(t, w, .95, "The training began with the weights of drawn.pth, which decide the architecture.")
+	if c := r.Configuration; c.Relations != configuration.RelationsGraph || c.LearningRate != 5e-4 || c.Negatives != 8 || r.Origin == nil || r.Origin.File != "drawn.pth" {
+		t.Errorf("the record is %+v", r)
 	}
 }
 
-// TestTrainRelationsFromAGraph trains a model from scratch whose relations come from their graph, with a window: it resumes with the same
-// bytes, and answers on its own graph and on another one.
-func TestTrainRelationsFromAGraph(t *testing.T) {
-	w := ring(t, 40)
+// usable checks that the loss of a training of three epochs falls below a share of the first, that the training resumes with the same bytes, that its model
+// answers on its own graph and on another one, and that the report has a text. It returns the last record.
+func usable(t *testing.T, w string, falls float64, text string) checkpoint.Record {
+	t.Helper()
 	folder := filepath.Join(w, "runs/main/checkpoints")
-	flags := []string{
-		"--workspace", w, "--relations", "graph", "--relation_layers", "2", "--layers", "4", "--dim", "8", "--delta", "3", "--aggregate", "sum",
-		"--negatives", "8", "--epochs", "3",
-	}
-	pipelinetest.Succeed(t, Pipeline(), flags...)
 	history, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl"))
-	if err != nil || len(history) != 3 || !(history[2].Loss < .9*history[0].Loss) {
+	if err != nil || len(history) != 3 || !(history[2].Loss < falls*history[0].Loss) || history[2].Valid == nil {
 		t.Errorf("epochs %+v, %v; want three with a loss that falls", history, err)
 	}
 	r, err := checkpoint.Folder(folder).Record(t.Context(), "epoch-003")
-	if c := r.Configuration; err != nil || c.Relations != configuration.RelationsGraph || c.RelationLayers != 2 || c.Policy != configuration.PolicyWindow || r.Origin != nil {
-		t.Errorf("the record is %+v, %v", r, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	whole := pipelinetest.Files(t, folder)
-	unfinish(t, folder, "epoch-003")
+	whole := unfinish(t, folder, "epoch-003")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume")
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w)
 	elsewhere(t, filepath.Join(folder, "best"))
 	answersInTheLibrary(t, w)
 	pipelinetest.Succeed(t, report.Pipeline(), "--workspace", w)
-	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, "relation_<wbr>layers") {
-		t.Error("the report lacks a hyperparameter of the training")
+	if page := pipelinetest.Read(t, w, "report", "index.html"); !strings.Contains(page, text) {
+		t.Errorf("the report does not say %q", text)
+	}
+	return r
+}
+
+// TestTrainRelationsFromAGraph trains a model from scratch whose relations come from their graph, with a window.
+func TestTrainRelationsFromAGraph(t *testing.T) {
+	w := ring(t, 40)
+	flags := []string{
+		"--workspace", w, "--relations", "graph", "--relation_layers", "2", "--layers", "4", "--dim", "8", "--delta", "3", "--aggregate", "sum",
+		"--negatives", "8", "--epochs", "3",
+	}
+	pipelinetest.Succeed(t, Pipeline(), flags...)
+	r := usable(t, w, .9, "relation_<wbr>layers")
+	if c := r.Configuration; c.Relations != configuration.RelationsGraph || c.RelationLayers != 2 || c.Policy != configuration.PolicyWindow || r.Origin != nil {
+		t.Errorf("the record is %+v", r)
 	}
 	for name, f := range map[string]struct{ says, flag string }{
 		"another source": {`relations is "graph" there, absent here`, "--relations=table"},

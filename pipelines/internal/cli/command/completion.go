@@ -21,7 +21,7 @@ var scripts embed.FS
 func (t Together) completion(words string, arguments []string, out, stderr io.Writer) int {
 	switch {
 	case len(arguments) > 0 && arguments[0] == "words":
-		for _, line := range t.complete(arguments[1:]) {
+		for _, line := range t.Complete(arguments[1:]) {
 			fmt.Fprintln(out, line)
 		}
 		return ExitOK
@@ -56,8 +56,8 @@ const (
 	folders = ":folders"
 )
 
-// complete returns the lines that a script reads: texts that can stand for the last word, each with a tab and what it means, files or folders.
-func (t Together) complete(words []string) []string {
+// Complete returns the lines that a script reads: texts that can stand for the last word, each with a tab and what it means, files or folders.
+func (t Together) Complete(words []string) []string {
 	words = joined(words)
 	last := len(words) - 1
 	if last <= 0 || words[0] == "help" && last == 1 {

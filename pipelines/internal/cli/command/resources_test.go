@@ -2,12 +2,9 @@ package command
 
 import (
 	"context"
-	"flag"
 	"io"
 	"strings"
 	"testing"
-
-	"tagnet/model/engine/device"
 )
 
 func TestDevice(t *testing.T) {
@@ -22,12 +19,12 @@ func TestDevice(t *testing.T) {
 		{[]string{"--device=cuda:3"}, "cuda:3"},
 		{[]string{"--device", "gpu"}, `--device is "gpu": want auto, cpu, cuda, cuda:n, the number of a device from 0, or cuda:all`},
 	} {
-		var choice device.Choice
+		var r Resources
 		var stderr strings.Builder
 		got := ""
 		Run(t.Context(), Pipeline{
-			Name: "test", Flags: func(set *flag.FlagSet) { Device(set, &choice) },
-			Run: func(_ context.Context, e *Environment) error { got = choice.String(); return nil },
+			Name: "test", Flags: r.Register,
+			Run: func(_ context.Context, e *Environment) error { got = r.Device.String(); return nil },
 		}, test.arguments, io.Discard, &stderr)
 		if got += strings.TrimSpace(stderr.String()); got != test.want {
 			t.Errorf("%q: %s, want %s", test.arguments, got, test.want)
