@@ -144,12 +144,12 @@ func TestFacts(t *testing.T) {
 		graph string
 		asked []asked
 	}{
-		"large":     {kind: "large", flags: []string{"--top_k", "5"}, k: 5, asked: []asked{{}}},
-		"inductive": {kind: "inductive", flags: []string{"--top_k", "5"}, k: 5, asked: []asked{{}}},
+		"large":     {kind: "large", flags: []string{"--relation", "skip", "--top_k", "5"}, k: 5, asked: []asked{{relations: []int32{2, 5}}}},
+		"inductive": {kind: "inductive", flags: []string{"--relation", "next", "--top_k", "5"}, k: 5, asked: []asked{{relations: []int32{1, 4}}}},
 		"one each":  {kind: "plain", flags: []string{"--top_k", "1"}, k: 1, asked: []asked{{}}},
 		"all pairs": {kind: "plain", flags: []string{"--relation", "skip", "--top_k", "100"}, k: 100, asked: []asked{{relations: []int32{2, 5}}}},
 		"loops":     {kind: "looped", flags: []string{"--top_k", "4"}, k: 4, asked: []asked{{}}},
-		"training":  {kind: "plain", flags: []string{"--top_k", "3", "--graph", "train"}, k: 3, graph: "test", asked: []asked{{}}},
+		"training":  {kind: "plain", flags: []string{"--relation", "back", "--top_k", "3", "--graph", "train"}, k: 3, graph: "test", asked: []asked{{relations: []int32{0, 3}}}},
 		"typed": {
 			kind: "typed", flags: []string{"--relation", "next,skip", "--top_k", "3", "--sources", "type:Fizz", "--candidates", "type:Fizz"}, k: 3,
 			asked: []asked{{fizz, []int32{1, 2}, fizz}, {fizz, inverse(1, 2), fizz}},

@@ -3,7 +3,6 @@ package score
 import (
 	"context"
 
-	"tagnet/model/engine/device"
 	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
@@ -30,9 +29,6 @@ func (a *evaluating) openBundles(ctx context.Context) error {
 	c := a.Model.Configuration
 	if err := a.refuseBundles(); err != nil {
 		return err
-	}
-	if a.Device.Mode == device.Auto {
-		a.Device = device.Choice{} // the CPU: a device needs the edges of the graph
 	}
 	a.flags.parts = parts.Place{
 		URL:  a.E.Workspace.Path(workspace.BundlesFolder(parts.Name(a.flags.split, c.Reach, c.Layers))),

@@ -54,9 +54,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := a.openBundles(ctx); err != nil {
 		return err
 	}
-	if err := a.Prepare(); err != nil {
-		return err
-	}
 	if err := a.count(ctx); err != nil {
 		return err
 	}

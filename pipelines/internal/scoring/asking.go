@@ -89,9 +89,6 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		return nil, err
 	}
 	a := &Asking{Run: r, AskFlags: f}
-	if err := a.Prepare(); err != nil {
-		return nil, err
-	}
 	if about == kg.All {
 		a.Fit, err = derived.OpenFit(ctx, e, a.Model, a.Resources)
 		if err != nil {

@@ -39,7 +39,7 @@ type Run struct {
 	given bool // --model names the model, whose checkpoint is written beside the results
 }
 
-// Open opens the graph, or its outline without edges, and the model. It writes nothing. Prepare follows.
+// Open opens the graph, or its outline without edges, and the model, bounds Best by the entities, and checks the device. It writes nothing.
 func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, outline bool) (*Run, error) {
 	r := &Run{Flags: f, E: e, About: about}
 	var err error
@@ -64,17 +64,17 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 	if err := command.SetReach(&r.Model.Configuration, f.Reach); err != nil {
 		return nil, err
 	}
-	r.View, err = r.Loaded.On(ctx, about)
-	return r, err
-}
-
-// Prepare bounds Best by the entities, and checks the device.
-func (r *Run) Prepare() error {
-	r.Best = min(r.Best, r.View.Graph.Entities)
-	if err := accelerator.Check(r.Device, r.Model.Configuration, command.Local()); err != nil {
-		return fmt.Errorf("--device %v: %w", r.Device, err)
+	if r.View, err = r.Loaded.On(ctx, about); err != nil {
+		return nil, err
 	}
-	return nil
+	r.Best = min(r.Best, r.View.Graph.Entities)
+	if outline && r.Device.Mode == device.Auto {
+		r.Device = device.Choice{} // the CPU: a device needs the edges of the graph
+	}
+	if err := accelerator.Check(r.Device, r.Model.Configuration, command.Local()); err != nil {
+		return nil, fmt.Errorf("--device %v: %w", r.Device, err)
+	}
+	return r, nil
 }
 
 // MostRows returns how many of the rows of a job's tables are in memory.
@@ -89,8 +89,11 @@ func (r *Run) MostQueries(queries int64) int64 {
 // Divide divides --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
 // a number of queries that take as long.
 func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
-	sizes, err := r.sizes(ctx)
+	sizes, err := preprocess.SizesOf(ctx, r.Loaded, r.About)
 	if err != nil {
+		return err
+	}
+	if sizes.RelationEdges, err = relations.CountEdges(r.View.Graph, r.Model.Configuration); err != nil {
 		return err
 	}
 	if sizes.Queries = queries; r.Device.Mode == device.CUDA {
@@ -99,16 +102,6 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.About, work)
 	r.Allotment, err = r.E.Allot(budget.Of(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
 	return err
-}
-
-// sizes returns the sizes of the graph that is queried.
-func (r *Run) sizes(ctx context.Context) (budget.Sizes, error) {
-	sizes, err := preprocess.SizesOf(ctx, r.Loaded, r.About)
-	if err != nil {
-		return sizes, err
-	}
-	sizes.RelationEdges, err = relations.CountEdges(r.View.Graph, r.Model.Configuration)
-	return sizes, err
 }
 
 // Stage returns the stage that makes a folder below the workspace for a number of queries, by jobs whose steps have loads.

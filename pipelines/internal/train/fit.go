@@ -17,6 +17,7 @@ func (t *trainer) openFit(ctx context.Context) (*derived.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.Folder = t.folder // where workers read the weights
 	if err := m.SetReach(t.configuration.Reach); err != nil {
 		return nil, err
 	}
