@@ -97,10 +97,12 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// playTwice starts it twice with the workspace of a quickstart, whose model it takes, with a program in the place of the browser; asks what the page
-// asks, and stops it. The second start makes nothing again.
-func playTwice(t *testing.T, root string) {
+// play starts it with the workspace of a quickstart, whose model it takes, with a program in the place of the browser; asks what the page asks, and stops
+// it. It makes nothing again.
+func play(t *testing.T, root string) {
 	t.Helper()
+	main := filepath.Join(root, "runs/main")
+	kept := pipelinetest.Files(t, main)
 	opened := filepath.Join(t.TempDir(), "opened")
 	browser := filepath.Join(t.TempDir(), "browser")
 	if err := os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" > '"+opened+".part'\nmv '"+opened+".part' '"+opened+"'\n"), 0o755); err != nil {
@@ -149,25 +151,20 @@ func playTwice(t *testing.T, root string) {
 		}
 	}
 	p.stop(t, command.ExitOK)
-	kept := pipelinetest.Files(t, root)
-	second := launch(t, filepath.Join(t.TempDir(), "absent"), "--workspace", root)
-	second.line(t, "ready after")
-	second.stop(t, command.ExitOK)
-	pipelinetest.Same(t, pipelinetest.Files(t, root), kept)
-	if text := p.stderr.String() + second.stderr.String(); strings.Contains(text, "epoch") {
+	pipelinetest.Same(t, pipelinetest.Files(t, main), kept)
+	if text := p.stderr.String(); strings.Contains(text, "epoch") {
 		t.Errorf("it trains again: %s", text)
-	}
-	if !slices.ContainsFunc(second.said, func(line string) bool { return strings.HasPrefix(line, "no browser could be started") }) {
-		t.Errorf("without a browser it says %q", second.said)
 	}
 }
 
-func TestNoBrowserIsWanted(t *testing.T) {
+func TestNoBrowser(t *testing.T) {
 	t.Setenv("BROWSER", filepath.Join(t.TempDir(), "absent"))
-	var out bytes.Buffer
-	(&playground{}).show(&command.Environment{Out: &out}, "http://localhost")
-	if out.Len() > 0 {
-		t.Errorf("with --open=false it says %s", out.String())
+	for open, begin := range map[bool]string{false: "", true: "no browser could be started"} {
+		var out bytes.Buffer
+		(&playground{open: open}).show(&command.Environment{Out: &out}, "http://localhost")
+		if said := out.String(); !strings.HasPrefix(said, begin) || (said == "") != (begin == "") {
+			t.Errorf("with --open=%v it says %q, want %q", open, said, begin)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func TestQuickstart(t *testing.T) {
 	if got := lines(second, "already exists: "); len(got) < 10 || !slices.Equal(got, others) {
 		t.Errorf("the second run found %q, want %q", got, others)
 	}
-	playTwice(t, root)
+	play(t, root)
 }
 
 // askProgram runs the program of model/README.md on two relations of the sample, which takes a small part of the time that all take.
