@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 )
 
 // said is what a place says of a fact.
@@ -146,16 +147,8 @@ func run(t *testing.T, w string, command ...string) {
 }
 
 // rowsIn returns the rows of a table of answers.
-func rowsIn[R parquet.Row](t *testing.T, w, table string) (all []R) {
-	t.Helper()
-	err := parquet.EachPart(t.Context(), filepath.Join(w, "runs/main", table), func(rows []R) error {
-		all = append(all, rows...)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+func rowsIn[R parquet.Row](t *testing.T, w, table string) []R {
+	return scoringtest.Rows[R](t, filepath.Join(w, "runs/main", table))
 }
 
 // asking asks all entities about a relation, for known answers, too.

@@ -28,14 +28,7 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []parquet.Explanation
-	read := func(part []parquet.Explanation) error {
-		rows = append(rows, part...)
-		return nil
-	}
-	if err := parquet.EachPart(t.Context(), filepath.Join(folder, stage.ExplanationsTable), read); err != nil {
-		t.Fatal(err)
-	}
+	rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable))
 	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, stage.ExplanationsFile)), "\n")
 	if len(lines) != 1+len(rows) || lines[0]+"\n" != evaluation.ExplanationsHeading {
 		t.Errorf("%s has %d lines for %d rows, the first is %q", stage.ExplanationsFile, len(lines), len(rows), lines[0])

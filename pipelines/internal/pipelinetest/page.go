@@ -2,7 +2,6 @@ package pipelinetest
 
 import (
 	"bufio"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -245,23 +244,6 @@ func (p *Page) Press(key string) {
 	event["type"] = "keyUp"
 	delete(event, "text")
 	p.call("Input.dispatchKeyEvent", event, nil)
-}
-
-// Picture writes the whole page as a PNG file.
-func (p *Page) Picture(file string) {
-	p.t.Helper()
-	size := EvaluateOnPage[[2]float64](p, "[innerWidth, document.documentElement.scrollHeight]")
-	clip := map[string]any{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
-	parameters := map[string]any{"format": "png", "captureBeyondViewport": true, "clip": clip}
-	var picture struct{ Data string }
-	p.call("Page.captureScreenshot", parameters, &picture)
-	data, err := base64.StdEncoding.DecodeString(picture.Data)
-	if err == nil {
-		err = os.WriteFile(file, data, 0o666)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 // Accessible returns the names of the elements with a role, such as button or link, in the order of the page, as its accessibility tree tells them to

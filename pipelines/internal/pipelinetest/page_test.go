@@ -37,9 +37,4 @@ func TestPage(t *testing.T) {
 	if said := p.Said(); len(said) != 1 || !strings.Contains(said[0], "some trouble") {
 		t.Errorf("the console says %q", said)
 	}
-	picture := filepath.Join(folder, "page.png")
-	p.Picture(picture)
-	if info, err := os.Stat(picture); err != nil || info.Size() < 500 {
-		t.Errorf("no picture: %v", err)
-	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 )
 
 // TestInBrowser checks that all figures of a page are drawn, that its links lead somewhere, and that nothing is wider than a telephone.
-// REPORT_PICTURES names a folder that gets pictures of the page.
 func TestInBrowser(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 40, 900}
@@ -50,15 +48,6 @@ func TestInBrowser(t *testing.T) {
 	}
 	if said := p.Said(); len(said) > 0 {
 		t.Errorf("the console says %q", said)
-	}
-	if folder := os.Getenv("REPORT_PICTURES"); folder != "" {
-		for _, width := range []int{1280, 900, 420} {
-			for _, dark := range []bool{false, true} {
-				p.Resize(width, 900)
-				p.Dark(dark)
-				p.Picture(filepath.Join(folder, fmt.Sprintf("report-%d-%v.png", width, dark)))
-			}
-		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/ranking"
@@ -20,23 +19,10 @@ import (
 // bootstrap of these.
 func TestLimit(t *testing.T) {
 	w := scoringtest.Trained(t, "chain")
-	folder := filepath.Join(w, "runs/main/evaluation/test")
 	score := func(flags ...string) (string, metrics.Evaluation, []parquet.Ranking) {
 		t.Helper()
 		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "0"}, flags...)...)
-		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(folder, metrics.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []parquet.Ranking
-		err = parquet.EachPart(t.Context(), filepath.Join(folder, stage.RankingsTable), func(rows []parquet.Ranking) error {
-			all = append(all, rows...)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out, m, all
+		return out, metricsOf(t, w, "test"), scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test", stage.RankingsTable))
 	}
 	out, all, ranks := score()
 	if all.Sample != nil || strings.Contains(out, "95%") {
@@ -89,11 +75,7 @@ func TestReach(t *testing.T) {
 	score := func(flags ...string) metrics.Evaluation {
 		t.Helper()
 		pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "0"}, flags...)...)
-		m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(w, "runs/main/evaluation/test", metrics.File))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return metricsOf(t, w, "test")
 	}
 	all := score()
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--reach", "100000"); code != 1 || !strings.Contains(stderr, "reach is absent there, 100000 here") {

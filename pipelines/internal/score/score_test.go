@@ -13,6 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
@@ -31,12 +32,8 @@ func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
 func metricsOf(t testing.TB, workspace, split string) metrics.Evaluation {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(workspace, "runs/main/evaluation", split, "metrics.json"))
+	m, err := storage.ReadJSON[metrics.Evaluation](t.Context(), filepath.Join(workspace, "runs/main/evaluation", split, metrics.File))
 	if err != nil {
-		t.Fatal(err)
-	}
-	var m metrics.Evaluation
-	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
 	}
 	return m

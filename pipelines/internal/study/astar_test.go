@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/propagation"
@@ -16,6 +17,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
 	encode "tagnet/stages/preprocess"
 )
@@ -56,10 +58,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 			if (got.Kept == got.AStar) != (policy == configuration.PolicyAStar) {
 				t.Errorf("%d of %d are sent", got.Kept, got.AStar)
 			}
-			rows, err := rowsOf(ctx, filepath.Join(folder, counts.AStarTable))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.AStarTable))
 			var chosen, kept, empty int64
 			for _, r := range rows {
 				chosen += r.Queries * r.AStar

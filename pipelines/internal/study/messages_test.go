@@ -20,6 +20,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 	encode "tagnet/stages/preprocess"
 	"tagnet/stages/study"
 )
@@ -85,10 +86,7 @@ func check(t *testing.T, workspace, split, remove string) {
 	if s.Split != split || s.Queries != int64(len(queries)) || s.Edges != l.Of(split).Graph.Edges() || s.Remove != remove || len(s.Configurations) != 8 {
 		t.Fatalf("summary %+v", s)
 	}
-	rows, err := rowsOf(ctx, filepath.Join(folder, counts.CountsTable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.CountsTable))
 	fromRows := map[[2]int]counts.Configuration{}
 	for _, r := range rows {
 		if s.Remove != configuration.RemoveNone { // the row is a sum over its queries
@@ -193,10 +191,7 @@ func TestHowSourcesAreCutChangesNothing(t *testing.T) {
 	}
 	sorted := func(folder string) []parquet.MessageCount {
 		t.Helper()
-		rows, err := rowsOf(t.Context(), filepath.Join(folder, counts.CountsTable))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.CountsTable))
 		slices.SortStableFunc(rows, func(a, b parquet.MessageCount) int {
 			return cmp.Or(cmp.Compare(a.Layers, b.Layers), cmp.Compare(a.Delta, b.Delta), cmp.Compare(a.Source, b.Source))
 		})

@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/parts"
@@ -17,6 +18,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/preprocess"
 )
 
@@ -26,10 +28,7 @@ func TestReachIsScores(t *testing.T) {
 	var sent []int64
 	for _, most := range []int{1, 5, 12, 1000} {
 		pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--layers", "3", "--deltas", "1", "--reach", fmt.Sprint(most), "--force")
-		rows, err := rowsOf(t.Context(), filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
 		l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
-	"tagnet/formats/workspace/parquet"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -21,15 +20,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Messages())) }
-
-// rowsOf returns the rows of all parts of a table.
-func rowsOf(ctx context.Context, table string) (all []parquet.MessageCount, err error) {
-	err = parquet.EachPart(ctx, table, func(rows []parquet.MessageCount) error {
-		all = append(all, rows...)
-		return nil
-	})
-	return all, err
-}
 
 // commands are the commands of the package, with the folder of their output for a split, and the step that makes it.
 var commands = []struct {
