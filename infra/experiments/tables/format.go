@@ -32,7 +32,7 @@ var formats = template.FuncMap{
 	"div":     func(a float64, n int) float64 { return a / float64(n) },
 
 	"transductive": list(transductive...), "inductive": list(inductive...), "everywhere": list(everywhere...), "counted": list(counted...), "deltas": list("fb237_v1", "WN18RR_v1"),
-	"apart": func() []bool { return []bool{false, true} }, "metrics": list("MRR", "Hits@10"), "protocols": list(metrics.Protocols[1:]...),
+	"metrics": list("MRR", "Hits@10"), "protocols": list(metrics.Protocols[1:]...),
 }
 
 // list returns a function of templates that returns texts.
