@@ -29,12 +29,12 @@ func (d Driver) Open(ordinal int) (accelerator.Accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &card{device: NewKeeper(opened), ordinal: ordinal}, nil
+	return &card{device: opened, ordinal: ordinal}, nil
 }
 
 // card is an open device, which computes for one goroutine at a time.
 type card struct {
-	device  *Keeper
+	device  device.Device
 	ordinal int
 	turn    sync.Mutex
 }

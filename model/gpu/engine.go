@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -32,7 +31,6 @@ type machine struct {
 	dim      int // of the kernels: the configuration's, or more
 	padding  padding
 	memory   memory
-	held     []*part // of graphs
 	training bool
 	twice    bool // whether two sets of queries are held
 }
@@ -99,9 +97,9 @@ func fits(g *graph.Graph, nodes string) error {
 // placeGraph puts the graph on the device.
 func (e *engine) placeGraph() {
 	e.placeDegrees()
-	e.hold(false)
+	e.placeEdges()
 	if e.training {
-		e.hold(true)
+		e.placeLinks()
 	}
 }
 
@@ -252,7 +250,7 @@ func (e *engine) launch(name string, blocks, threads int, arguments ...any) {
 }
 
 // close gives back the device's memory. The device stays open.
-func (e *engine) close() error { return errors.Join(e.memory.free(), e.letGo()) }
+func (e *engine) close() error { return e.memory.free() }
 
 // blocks returns the number of blocks for n elements of which a block takes size at a time.
 func blocks(n, size int) int { return (n + size - 1) / size }

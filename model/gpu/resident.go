@@ -9,8 +9,9 @@ import (
 	"tagnet/model/graph"
 )
 
-// placeEdges copies the edges of a graph to a device. It returns a function that sets the fields of a batch.
-func placeEdges(m *memory, g *graph.Graph) func(b *batch) {
+// placeEdges copies the edges of the graph to the device.
+func (e *engine) placeEdges() {
+	g, m, b := e.graph, &e.memory, &e.batch
 	offsets := make([]int32, len(g.Offsets))
 	for i, offset := range g.Offsets {
 		offsets[i] = int32(offset)
@@ -18,13 +19,9 @@ func placeEdges(m *memory, g *graph.Graph) func(b *batch) {
 	order := byDegree(g)
 	heavy := sort.Search(len(order), func(i int) bool { return g.Degree(order[i]) <= heavyDegree })
 	senders, relations := byRelation(g)
-	var of batch
-	of.Offsets, of.Senders, of.Relations = place(m, offsets), place(m, senders), place(m, relations)
-	of.Order, of.HeavyCount = place(m, order), int32(heavy)
-	of.Scales = place(m, scales(g))
-	return func(b *batch) {
-		b.Offsets, b.Senders, b.Relations, b.Order, b.HeavyCount, b.Scales = of.Offsets, of.Senders, of.Relations, of.Order, of.HeavyCount, of.Scales
-	}
+	b.Offsets, b.Senders, b.Relations = place(m, offsets), place(m, senders), place(m, relations)
+	b.Order, b.HeavyCount = place(m, order), int32(heavy)
+	b.Scales = place(m, scales(g))
 }
 
 // byDegree returns the entities by their number of edges, most first.
@@ -91,9 +88,10 @@ func scales(g *graph.Graph) []scale {
 // inverse returns the inverse of a relation, the relation of an edge's inverse edge.
 type inverse func(relation int32) int32
 
-// placeLinks copies the links between edges to a device, which training also reads. It cuts each relation's slots into pieces that a warp sums.
-func placeLinks(m *memory, g *graph.Graph, inverse inverse) func(b *batch) {
-	links, begin := linksOf(g, inverse)
+// placeLinks copies the links between edges to the device, which training also reads. It cuts each relation's slots into pieces that a warp sums.
+func (e *engine) placeLinks() {
+	g, m, b := e.graph, &e.memory, &e.batch
+	links, begin := linksOf(g, e.inverse)
 	var pieceBegin []int32
 	pieces := make([]int32, len(begin))
 	for r := range g.RelationCount() {
@@ -102,12 +100,8 @@ func placeLinks(m *memory, g *graph.Graph, inverse inverse) func(b *batch) {
 		}
 		pieces[r+1] = int32(len(pieceBegin))
 	}
-	var of batch
-	of.Pieces = int32(len(pieceBegin))
-	of.Links, of.PieceBegin, of.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
-	return func(b *batch) {
-		b.Links, b.PieceBegin, b.RelationPieces, b.Pieces = of.Links, of.PieceBegin, of.RelationPieces, of.Pieces
-	}
+	b.Pieces = int32(len(pieceBegin))
+	b.Links, b.PieceBegin, b.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
 }
 
 // linksOf returns the links of the edges, in the order of byRelation, and the first slot of each relation, and the end. Slots
