@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"tagnet/infra/internal/engine"
 )
@@ -37,28 +36,4 @@ func (all Results) Missed() (n int) {
 		n += min(1, len(r.Misses()))
 	}
 	return n
-}
-
-// Difference has the mean of what the list's precision is higher by, over settings, and its standard error.
-type Difference struct {
-	At          int
-	Mean, Error float64
-}
-
-// Differences returns those among the first 50 and the first 100 facts.
-func (all Results) Differences() (list []Difference) {
-	n := float64(len(all))
-	for i, at := range []int{50, 100} {
-		d := Difference{At: at}
-		for _, r := range all {
-			d.Mean += (r.Precisions[i].List - r.Precisions[i].Lower) / n
-		}
-		for _, r := range all {
-			x := r.Precisions[i].List - r.Precisions[i].Lower - d.Mean
-			d.Error += x * x / (n - 1) / n
-		}
-		d.Error = math.Sqrt(d.Error)
-		list = append(list, d)
-	}
-	return list
 }

@@ -337,12 +337,13 @@ func TestFoldsDoNotSeeTheirFacts(t *testing.T) {
 	}
 }
 
-// TestRelationsOfFewFacts checks which relations have intercepts of their own, one in common, and no probabilities.
+// TestRelationsOfFewFacts checks which relations have intercepts of their own, one for each number of hops, which have some in common, and no
+// probabilities.
 func TestRelationsOfFewFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1000, 0, 5000, 1)
 	for i := range w.labeled {
-		w.labeled[i].Tails.Rank = 1
+		w.labeled[i].Tails.Rank, w.labeled[i].Hops = 1, 2+w.labeled[i].Relation%2
 	}
 	m := w.fit(t, 1)
 	if !slices.Equal(m.Labeled[2:], []int{10, 1, 0}) {
@@ -361,6 +362,15 @@ func TestRelationsOfFewFacts(t *testing.T) {
 	}
 	if of[4].Compare(of[0]) <= 0 {
 		t.Error("a fact without a claim is before another one")
+	}
+	for o.Relation = range int32(2) {
+		var of [4]Estimate
+		for o.Hops = range int32(4) {
+			of[o.Hops] = e.Estimate(&o)
+		}
+		if of[2+o.Relation].Compare(of[3-o.Relation]) >= 0 {
+			t.Errorf("relation %d, by hops: %+v, want those of its facts first", o.Relation, of)
+		}
 	}
 	o.Relation, o.Tail = 0, o.Head
 	if loop := e.Estimate(&o); loop.Claimed {
