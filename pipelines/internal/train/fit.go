@@ -7,6 +7,8 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer/probability"
+	"tagnet/model/budget"
+	"tagnet/model/engine/device"
 	"tagnet/pipelines/internal/derived"
 	"tagnet/stages/worker"
 )
@@ -82,4 +84,18 @@ func (t *trainer) replaced(ctx context.Context) bool {
 // readyToFit checks, like Ready of a stage, that a run with only the fit to make can make it.
 func (t *trainer) readyToFit(ctx context.Context) error {
 	return t.fit.Ready(t.e.Ready(t.fit.Work()))(ctx)
+}
+
+// estimate estimates the memory of the training and of the fit of probabilities after it. sizes describes the validation split, all that of
+// all facts.
+func (f *flags) estimate(sizes, all budget.Sizes) budget.Estimate {
+	u := budget.Use{Task: "training on this graph", Training: true, Averages: f.rounds.Workers > 1}
+	if f.Device.Mode == device.CUDA {
+		u.Devices = f.together
+	}
+	e := budget.Of(sizes, f.configuration, u)
+	if !f.bundles {
+		e = e.Or(derived.EstimateFit(all, f.configuration))
+	}
+	return e
 }
