@@ -15,7 +15,6 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
-	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/scoring"
 	stage "tagnet/stages/answer"
 )
@@ -143,34 +142,33 @@ func (a *asking) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The command writes the tables of queries and lists, then runs one job.
-	output := a.Stage("ask", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
-	output.Outputs = append([]string{stage.AnswersFile, stage.AnsweredFile, stage.AnswersTable + "/"}, a.ExplanationOutputs()...)
-	output.Outputs = append(output.Outputs, a.skippedOutputs()...)
-	made, err := a.Write(ctx, &output, a.begin(&output), a.recorded, func() error {
-		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
-			return err
-		}
-		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline {
-			return Build(a.params(output.Lock(), announce))
-		}, a.followBackward, a.FollowExplanations)
-		if err != nil {
-			return err
-		}
-		return output.Publish(ctx, map[string]int64{"queries": a.queries})
-	})
+	outputs := append([]string{stage.AnswersFile, stage.AnsweredFile, stage.AnswersTable + "/"}, a.ExplanationOutputs()...)
+	made, err := a.make(ctx, a.queries, a.loads(), a.params, a.recorded, outputs, a.followBackward, a.FollowExplanations)
 	if err != nil {
 		return err
 	}
 	return a.show(ctx, made)
 }
 
-// begin returns Begin or Replace of an output: answers to a file are cheap, and overwritten without --force unless --output names their folder.
-func (a *asking) begin(output *workspace.Stage) func(ctx context.Context, force bool) (bool, error) {
-	if a.flags.queries != "" && a.Output("") == "" {
-		return output.Replace
+// make makes the outputs for a number of queries, unless they are there: it writes the tables of queries and lists, then runs one job, whose
+// steps have loads. params and recorded return the parameters of the job and the configuration for the manifest. Each of beside is for Job.
+func (a *asking) make(ctx context.Context, queries int64, loads []command.Load, params func(held lock.Lock, announce string) stage.AskParams, recorded func() any, outputs []string, beside ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
+	output := a.Stage("ask", a.folder, queries, loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(params(lock.Lock{}, ""))} })
+	output.Outputs = append(outputs, a.skippedOutputs()...)
+	begin := output.Begin
+	if a.flags.queries != "" && a.Output("") == "" { // answers to a file are cheap, and overwritten without --force
+		begin = output.Replace
 	}
-	return output.Begin
+	return a.Write(ctx, &output, begin, recorded, func() error {
+		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
+			return err
+		}
+		build := func(announce string) *beam.Pipeline { return Build(params(output.Lock(), announce)) }
+		if err := a.Job(ctx, "scoring", queries, "queries", build, beside...); err != nil {
+			return err
+		}
+		return output.Publish(ctx, map[string]int64{"queries": queries})
+	})
 }
 
 // skippedOutputs returns the outputs of --on_unknown.

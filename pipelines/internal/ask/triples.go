@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/parquet"
@@ -17,7 +15,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
-	"tagnet/pipelines/internal/cli/workspace"
 	stage "tagnet/stages/answer"
 )
 
@@ -48,9 +45,7 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	output := t.Stage("ask", t.folder, t.queries, t.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(t.params(lock.Lock{}, ""))} })
-	output.Outputs = append(t.skippedOutputs(), stage.TriplesFile, stage.TriplesTable+"/")
-	made, err := t.Write(ctx, &output, t.begin(&output), t.recorded, func() error { return t.score(ctx, &output) })
+	made, err := t.make(ctx, t.queries, t.loads(), t.params, t.recorded, []string{stage.TriplesFile, stage.TriplesTable + "/"})
 	if err != nil {
 		return err
 	}
@@ -84,18 +79,6 @@ func (t *givenTriples) recorded() any {
 	r.RecordedAsk = t.Recorded(parquet.Versions(parquet.Triple{}))
 	r.TopK = t.relations
 	return r
-}
-
-// score runs the pipeline, and publishes the scores.
-func (t *givenTriples) score(ctx context.Context, output *workspace.Stage) error {
-	if err := t.writeTables(output.Lock().Guard(ctx)); err != nil {
-		return err
-	}
-	err := t.Job(ctx, "scoring", t.queries, "queries", func(announce string) *beam.Pipeline { return Build(t.params(output.Lock(), announce)) })
-	if err != nil {
-		return err
-	}
-	return output.Publish(ctx, map[string]int64{"queries": t.queries})
 }
 
 // params returns the parameters of the pipeline.
