@@ -21,7 +21,7 @@ func TestTrainingOnTheInterpreter(t *testing.T) {
 	small := func(name string) Run {
 		run := toyRun(inMemory(t, name))
 		run.Configuration.Epochs, run.Configuration.Layers = 2, 2
-		run.Configuration.QueriesPerEpoch, run.Configuration.BatchSize = 24, 8
+		run.Configuration.QueriesPerEpoch, run.Configuration.BatchSize = 12, 4
 		return run
 	}
 	onCPU := small("cpu")

@@ -115,7 +115,7 @@ func TestFailedDeviceWritesNothing(t *testing.T) {
 	for _, every := range []time.Duration{0, time.Hour} {
 		for _, operation := range []string{"trainer", "step", "store", "scorer", "score", "close trainer", "close scorer"} {
 			t.Run(fmt.Sprint(every, operation), func(t *testing.T) {
-				for after := 0; ; after += 1 + after {
+				for after := 0; ; after += 1 + 3*after {
 					run, data, devices := onDevice(t, fmt.Sprint(after), device.Auto)
 					run.Every = every
 					left := after

@@ -142,3 +142,22 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherQueriesAreRefused checks the errors of queries that do not fit the graph.
+func TestOtherQueriesAreRefused(t *testing.T) {
+	for _, c := range golden.Cases(t) {
+		scorer, err := inference.New(c.Graph, nil, c.Configuration, c.Parameters32(), kernel.Available()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		entities, relations := c.Graph.Entities, c.Graph.RelationCount()
+		for what, q := range map[string][3]int{
+			"no relation": {0, -1, entities}, "a relation beyond": {0, relations, entities}, "no entity": {-1, 0, entities},
+			"an entity beyond": {entities, 0, entities}, "too few scores": {0, 0, entities - 1},
+		} {
+			if err := scorer.Worker().Scores(t.Context(), int32(q[0]), int32(q[1]), make([]float32, q[2])); err == nil {
+				t.Errorf("%s, %s: no error", c.Name, what)
+			}
+		}
+	}
+}

@@ -6,13 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"tagnet/model/engine/inference"
-	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/parallel"
-	"tagnet/model/weights/weightstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -69,28 +65,6 @@ func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 			t.Fatalf("edges as the kernels sum them (-want +got):\n%s", diff)
 		}
 	}
-}
-
-// TestThreadsChangeNoBit has several workers answer queries of one relation at once, whose states they share.
-func TestThreadsChangeNoBit(t *testing.T) {
-	t.Parallel()
-	eachVariant(t, func(t *testing.T, k kernel.Kernel) {
-		const entities, workers = 400, 3 // some blocks of rows
-		g := golden.RandomGraph(t, rand.New(rand.NewPCG(1, 7)), entities, 3, 700)
-		one := scorer(t, weightstest.Drawn(5), g, nil, k).Worker()
-		several := scorer(t, weightstest.Drawn(5), g, nil, k)
-		var each [workers]*inference.Worker
-		for i := range each {
-			each[i] = several.Worker()
-		}
-		got := make([][]float32, 40)
-		parallel.Workers(workers, len(got), func(worker, source int) { got[source] = scoresOf(t, each[worker], g, int32(source), 4) })
-		for source := range got {
-			if diff := cmp.Diff(scoresOf(t, one, g, int32(source), 4), got[source]); diff != "" {
-				t.Fatalf("source %d: scores depend on the number of threads (-one +several):\n%s", source, diff)
-			}
-		}
-	})
 }
 
 // edge is an edge of a relation graph of a type.
