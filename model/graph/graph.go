@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -41,7 +42,8 @@ type Graph struct {
 // New builds a graph from base facts. A repeated fact counts once; loops and parallel relations are
 // kept. An id out of range is an error.
 func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
-	g := &Graph{Entities: entities, BaseRelations: baseRelations, Offsets: make([]int64, entities+1)}
+	// Each fact is an edge in both directions.
+	edges := make([][3]int32, 0, 2*len(facts)) // receiver, sender, relation
 	for i, f := range facts {
 		if f.Head < 0 || int(f.Head) >= entities || f.Tail < 0 || int(f.Tail) >= entities {
 			return nil, fmt.Errorf("fact %d: entity of (%d, %d, %d) is out of range 0..%d", i, f.Head, f.Relation, f.Tail, entities-1)
@@ -49,67 +51,19 @@ func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
 		if f.Relation < 0 || int(f.Relation) >= baseRelations {
 			return nil, fmt.Errorf("fact %d: relation of (%d, %d, %d) is out of range 0..%d", i, f.Head, f.Relation, f.Tail, baseRelations-1)
 		}
-		g.Offsets[f.Tail+1]++
-		g.Offsets[f.Head+1]++
+		edges = append(edges, [3]int32{f.Tail, f.Head, f.Relation}, [3]int32{f.Head, f.Tail, f.Relation + int32(baseRelations)})
 	}
-	// Counts become offsets.
-	for o := range entities {
-		g.Offsets[o+1] += g.Offsets[o]
-	}
-	g.Senders = make([]int32, 2*len(facts))
-	g.Relations = make([]int32, 2*len(facts))
-	next := append([]int64(nil), g.Offsets[:entities]...)
-	// Each fact is an edge in both directions.
-	put := func(sender, relation, receiver int32) {
-		i := next[receiver]
-		next[receiver]++
-		g.Senders[i], g.Relations[i] = sender, relation
-	}
-	for _, f := range facts {
-		put(f.Head, f.Relation, f.Tail)
-		put(f.Tail, f.Relation+int32(baseRelations), f.Head)
-	}
-	g.sortAndDeduplicate()
-	g.MeanLogDegree = g.meanLogDegree(entities)
-	return g, nil
-}
-
-// sortAndDeduplicate orders each entity's in-edges by (sender, relation) and removes repeats.
-func (g *Graph) sortAndDeduplicate() {
-	var kept int64
-	start := int64(0)
-	for o := range g.Entities {
-		end := g.Offsets[o+1]
-		list := adjacency{g.Senders[start:end], g.Relations[start:end]}
-		sort.Sort(list)
-		g.Offsets[o] = kept
-		for i := range list.senders {
-			if i > 0 && list.senders[i] == list.senders[i-1] && list.relations[i] == list.relations[i-1] {
-				continue
-			}
-			// kept is at most start+i: nothing is overwritten before it is read and compared.
-			g.Senders[kept], g.Relations[kept] = list.senders[i], list.relations[i]
-			kept++
+	slices.SortFunc(edges, func(a, b [3]int32) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+	})
+	edges = slices.Compact(edges)
+	b := NewBuilder(entities, baseRelations, int64(len(edges)))
+	for _, e := range edges {
+		if err := b.Add(e[1], e[2], e[0]); err != nil {
+			return nil, err
 		}
-		start = end
 	}
-	g.Offsets[g.Entities] = kept
-	g.Senders, g.Relations = g.Senders[:kept:kept], g.Relations[:kept:kept]
-}
-
-// adjacency is an entity's edges, which sort.Sort orders by sender and relation.
-type adjacency struct{ senders, relations []int32 }
-
-func (a adjacency) Len() int { return len(a.senders) }
-func (a adjacency) Less(i, j int) bool {
-	if a.senders[i] != a.senders[j] {
-		return a.senders[i] < a.senders[j]
-	}
-	return a.relations[i] < a.relations[j]
-}
-func (a adjacency) Swap(i, j int) {
-	a.senders[i], a.senders[j] = a.senders[j], a.senders[i]
-	a.relations[i], a.relations[j] = a.relations[j], a.relations[i]
+	return b.Graph()
 }
 
 // meanLogDegree returns MeanLogDegree over counted entities. The others have no edges.
