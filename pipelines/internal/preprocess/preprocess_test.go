@@ -14,7 +14,6 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
@@ -172,11 +171,6 @@ func TestBadInputs(t *testing.T) {
 		says  string
 	}{
 		"four fields":      {change("train.txt", "a\tr\tb\na\tr\tb\tc\n"), "DIR/train.txt:2:", "4 fields instead of 3; separate head, relation and tail by single tabs, or skip such lines with --on_bad_line reject"},
-		"two fields":       {change("valid.txt", "anna\tlikes\n"), "DIR/valid.txt:1:", "2 fields"},
-		"spaces":           {change("test.txt", "anna likes bert\n"), "DIR/test.txt:1:", "space"},
-		"empty field":      {change("train.txt", "a\t\tb\n"), "DIR/train.txt:1:", "empty"},
-		"invalid UTF-8":    {change("train.txt", "a\tr\tb\n\xff\tr\tb\n"), "DIR/train.txt:2:", "UTF-8"},
-		"NUL":              {change("train.txt", "a\x00\tr\tb\n"), "DIR/train.txt:1:", "NUL"},
 		"empty file":       {change("valid.txt", ""), "DIR/valid.txt: ", "empty"},
 		"gzip cut short":   {cut, "reading DIR/train.txt.gz", "cut short"},
 		"plain and gzip":   {both, "DIR/train.txt and DIR/train.txt.gz", "remove one"},
@@ -241,52 +235,6 @@ func foreign(t *testing.T) string {
 		}
 	})
 	return workspace
-}
-
-func TestInferenceRelationNeverTrained(t *testing.T) {
-	inference := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\tparent\ty\ny\town\tz\n", "test.txt": "x\tparent\tz\n"})
-	workspace := t.TempDir()
-	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
-	if code != command.ExitFailure || !strings.HasPrefix(stderr, inference+`/train.txt:2: relation "own"`) {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
-	if left := pipelinetest.Files(t, workspace); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
-func TestRejects(t *testing.T) {
-	files := small()
-	files["train.txt"] = "anna\tparent\tbert\nanna parent bert\na\tr\tb\tc\n\xff\tr\tb\nbert\tlikes\tanna\nanna\tparent\tbert\n"
-	files["valid.txt"] = "nobody\n"
-	workspace, folder := t.TempDir(), pipelinetest.Dataset(t, files)
-	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", workspace, "--on_bad_line", "reject")
-	if !strings.Contains(out, "1 repeated fact in train.txt, 4 rejected lines (rejects.tsv has the reasons)") {
-		t.Errorf("what was dropped is not said: %s", out)
-	}
-	text := pipelinetest.Files(t, filepath.Join(workspace, "graph"))["rejects.tsv"]
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) != 5 || lines[0] != "file\tline\treason\ttext" {
-		t.Fatalf("rejects.tsv: %q", lines)
-	}
-	for i, want := range []struct{ at, text string }{
-		{"/train.txt\t2\t", "\tanna parent bert"}, {"/train.txt\t3\t", "\ta\\tr\\tb\\tc"}, {"/train.txt\t4\t", "\t\\xff\\tr\\tb"}, {"/valid.txt\t1\t", "\tnobody"},
-	} {
-		line := lines[i+1]
-		if !strings.HasPrefix(line, folder+want.at) || !strings.HasSuffix(line, want.text) || strings.Count(line, "\t") != 3 {
-			t.Errorf("rejects.tsv: %q, want %s...%s", line, want.at, want.text)
-		}
-	}
-	s, err := counts.ReadDataset(context.Background(), filepath.Join(workspace, "graph"))
-	if err != nil || s.Facts != 2 || s.Rejected != 4 || s.Queries["valid"] != 0 || s.Repeated["train"] != 1 {
-		t.Errorf("summary %+v, %v", s, err)
-	}
-}
-
-func TestNoTrainingFactLeft(t *testing.T) {
-	files := small()
-	files["train.txt"] = "nothing\n"
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the dataset has no training facts"}}, "--dataset", pipelinetest.Dataset(t, files), "--workspace", t.TempDir(), "--on_bad_line", "reject")
 }
 
 // TestAgain holds what a second run does: nothing with the same data, nor with the same data

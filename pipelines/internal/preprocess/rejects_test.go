@@ -64,6 +64,15 @@ func TestUnknownRelations(t *testing.T) {
 			[]string{"DIR/test.txt.gz:1: 1 field instead of 3: bad", "DIR/test.txt.gz:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/test.txt.gz:3: 1 field instead of 3: bad"},
 			"left out: 3 rejected lines", "10 2 2 4", "DIR/test.txt.gz:1: ",
 		},
+		"what is no fact": {
+			map[string]string{"train.txt": "anna\tparent\tbert\nanna parent bert\na\tr\tb\tc\n\xff\tr\tb\nbert\tlikes\tanna\nanna\tparent\tbert\n", "valid.txt": "nobody\n"}, nil,
+			[]string{"DIR/train.txt:2: spaces where tabs belong: anna parent bert", `DIR/train.txt:3: 4 fields instead of 3: a\tr\tb\tc`, `DIR/train.txt:4: invalid UTF-8 at byte 1: \xff\tr\tb`, "DIR/valid.txt:1: 1 field instead of 3: nobody"},
+			"1 repeated fact in train.txt, 4 rejected lines (rejects.tsv has the reasons)", "4 0 4 4", "",
+		},
+		"the edges of the inference graph": {
+			nil, map[string]string{"train.txt": "x\tparent\ty\ny\town\tz\n", "test.txt": "x\tparent\tz\n"},
+			[]string{"INFERENCE/train.txt:2: " + never("own") + ": " + `y\town\tz`}, "left out: 1 rejected line", "10 2 2 3", `INFERENCE/train.txt:2: relation "own"`,
+		},
 		"the inference graph": {
 			map[string]string{"test.txt": ""},
 			map[string]string{"train.txt": "xena\tparent\tyves\nyves\town\tzoe\n", "valid.txt": "xena\town\tyves\n", "test.txt": "xena\tlikes\tyves\nxena\town\tzoe\n"},
@@ -91,6 +100,9 @@ func TestUnknownRelations(t *testing.T) {
 			code, _, stderr := pipelinetest.Run(t, Pipeline(), arguments...)
 			if code != command.ExitFailure || !strings.HasPrefix(stderr, place(test.strict)) || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("strict: exit %d, %q; want it to begin %q", code, stderr, place(test.strict))
+			}
+			if left := pipelinetest.Files(t, workspace); len(left) != 0 {
+				t.Errorf("left: %v", left)
 			}
 			code, out, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--on_bad_line", "reject")...)
 			if code != 0 || !strings.Contains(out, test.says) || !strings.Contains(out, filepath.Join(workspace, "graph", kg.RejectsFile)) {
