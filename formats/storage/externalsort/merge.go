@@ -100,7 +100,9 @@ func (c *cursors[T]) Less(i, j int) bool {
 
 // merge calls each with the records of all spills in order.
 func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(record T, tag int) error) error {
-	each = k.distinct(each)
+	if k.distinct != nil {
+		each = k.distinct(each)
+	}
 	open := cursors[T]{compare: k.compare}
 	// Every spill is open at its first record.
 	for _, s := range spills {

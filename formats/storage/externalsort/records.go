@@ -12,8 +12,7 @@ type kind[T any] struct {
 	// codec returns a codec for a new Spill.
 	codec   func() codec[T]
 	compare func(a, b T) int
-	// distinct wraps a function that receives sorted records. It may drop records that equal the one
-	// before.
+	// distinct, unless nil, wraps a function that receives sorted records, to drop those that equal the one before.
 	distinct func(each func(T, int) error) func(T, int) error
 }
 
@@ -26,9 +25,8 @@ type codec[T any] interface {
 
 // rows are delivered all, equal ones as often as they were written.
 var rows = kind[Row]{
-	codec:    func() codec[Row] { return rowCodec{} },
-	compare:  Row.Compare,
-	distinct: func(each func(Row, int) error) func(Row, int) error { return each },
+	codec:   func() codec[Row] { return rowCodec{} },
+	compare: Row.Compare,
 }
 
 type rowCodec struct{}
@@ -55,16 +53,14 @@ func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 
 // factRows are delivered all, like rows.
 var factRows = kind[FactRow]{
-	codec:    func() codec[FactRow] { return numbersCodec[FactRow]{func(r *FactRow) []int32 { return r[:] }} },
-	compare:  FactRow.Compare,
-	distinct: func(each func(FactRow, int) error) func(FactRow, int) error { return each },
+	codec:   func() codec[FactRow] { return numbersCodec[FactRow]{func(r *FactRow) []int32 { return r[:] }} },
+	compare: FactRow.Compare,
 }
 
 // rankedRows are delivered all, like rows.
 var rankedRows = kind[RankedRow]{
-	codec:    func() codec[RankedRow] { return numbersCodec[RankedRow]{func(r *RankedRow) []int32 { return r[:] }} },
-	compare:  RankedRow.Compare,
-	distinct: func(each func(RankedRow, int) error) func(RankedRow, int) error { return each },
+	codec:   func() codec[RankedRow] { return numbersCodec[RankedRow]{func(r *RankedRow) []int32 { return r[:] }} },
+	compare: RankedRow.Compare,
 }
 
 // numbersCodec encodes records that are arrays of numbers.

@@ -55,29 +55,16 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 		if facts == 0 {
 			continue
 		}
-		names, graph := kg.EntitiesFile, "training"
+		file, graph := kg.EntitiesFile, "training"
 		if kg.OnInference(m, split) {
-			names, graph = kg.InferenceEntitiesFile, "inference"
+			file, graph = kg.InferenceEntitiesFile, "inference"
 		}
-		name, err := nameOf(ctx, storage.Join(folder, names), first)
+		names, err := tables.NamesOf(ctx, storage.Join(folder, file), tables.Entities, []int32{first})
 		if err != nil {
 			return nil, err
 		}
 		warnings = append(warnings, fmt.Sprintf("warning: %s of %s facts of %s (%s) are about an entity without a fact in the %s graph, such as %s: no path leads there",
-			progress.Count(facts), progress.Count(int64(len(queries)/2)), split, percent(float64(2*facts)/float64(len(queries))), graph, strconv.Quote(name)))
+			progress.Count(facts), progress.Count(int64(len(queries)/2)), split, percent(float64(2*facts)/float64(len(queries))), graph, strconv.Quote(names[first])))
 	}
 	return warnings, nil
-}
-
-// nameOf returns the name of an entity.
-func nameOf(ctx context.Context, url string, id int32) (name string, err error) {
-	next := int32(0)
-	err = tables.EachName(ctx, url, tables.Entities, func(bytes []byte) error {
-		if next == id {
-			name = string(bytes)
-		}
-		next++
-		return nil
-	})
-	return name, err
 }
