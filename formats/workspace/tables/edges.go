@@ -13,10 +13,6 @@ type Edges struct{ Tails, Relations, Heads []int32 }
 
 var edgesSchema = newSchema("edges", []arrow.Field{int32Field("tail"), int32Field("relation"), int32Field("head")})
 
-func (e Edges) columns() []arrow.Array {
-	return []arrow.Array{int32s(e.Tails), int32s(e.Relations), int32s(e.Heads)}
-}
-
 // edgeOrder checks what readers of edges rely on: no negative id, sorted by (tail, head, relation).
 type edgeOrder struct{ edges keyOrder }
 
@@ -31,34 +27,10 @@ func (o *edgeOrder) next(tail, relation, head int32) error {
 	return nil
 }
 
-// EdgesWriter writes edges in their order, all of a graph or a shard of them.
-type EdgesWriter struct {
-	*tableWriter
-	edges Edges // of the pending batch
-	order edgeOrder
-}
-
-// CreateEdges begins a file of edges.
-func CreateEdges(ctx context.Context, url string) (*EdgesWriter, error) {
-	w := &EdgesWriter{}
-	var err error
-	w.tableWriter, err = createTable(ctx, url, edgesSchema, func() []arrow.Array {
-		columns := w.edges.columns()
-		w.edges = Edges{w.edges.Tails[:0], w.edges.Relations[:0], w.edges.Heads[:0]} // Arrow has encoded them before the next one is added
-		return columns
-	})
-	return w, err
-}
-
-// Write appends an edge. It returns an error if the edge is out of order.
-func (w *EdgesWriter) Write(tail, relation, head int32) error {
-	if err := w.order.next(tail, relation, head); err != nil {
-		return w.refuse("%v", err)
-	}
-	w.edges.Tails = append(w.edges.Tails, tail)
-	w.edges.Relations = append(w.edges.Relations, relation)
-	w.edges.Heads = append(w.edges.Heads, head)
-	return w.count(0)
+// CreateEdges begins a file of edges, of tail, relation and head, in their order, all of a graph or a shard of them.
+func CreateEdges(ctx context.Context, url string) (*RowsWriter, error) {
+	var order edgeOrder
+	return createRows(ctx, url, edgesSchema, order.next)
 }
 
 // EachEdges calls each for the record batches of a file of edges, in order, and verifies the order of

@@ -20,35 +20,41 @@ func checkQuery(source, relation, answer int32) error {
 	return nil
 }
 
-// QueriesWriter writes queries in their order.
-type QueriesWriter struct {
+// RowsWriter writes rows of three ids: edges, or queries.
+type RowsWriter struct {
 	*tableWriter
 	columns [3][]int32 // of the pending batch
+	check   func(a, b, c int32) error
 }
 
-// CreateQueries begins a file of queries.
-func CreateQueries(ctx context.Context, url string) (*QueriesWriter, error) {
-	w := &QueriesWriter{}
+// createRows begins a file of rows that a check accepts.
+func createRows(ctx context.Context, url string, schema *arrow.Schema, check func(a, b, c int32) error) (*RowsWriter, error) {
+	w := &RowsWriter{check: check}
 	var err error
-	w.tableWriter, err = createTable(ctx, url, queriesSchema, func() []arrow.Array {
+	w.tableWriter, err = createTable(ctx, url, schema, func() []arrow.Array {
 		arrays := make([]arrow.Array, len(w.columns))
 		for i, column := range w.columns {
-			arrays[i], w.columns[i] = int32s(column), column[:0] // Arrow has encoded them before the next query is added
+			arrays[i], w.columns[i] = int32s(column), column[:0] // Arrow has encoded them before the next row is added
 		}
 		return arrays
 	})
 	return w, err
 }
 
-// Write appends a query. The answer of one that has none is -1.
-func (w *QueriesWriter) Write(source, relation, answer int32) error {
-	if err := checkQuery(source, relation, answer); err != nil {
+// Write appends a row, whose ids are in the order of the table's columns. It returns an error for a row that no such table has.
+func (w *RowsWriter) Write(a, b, c int32) error {
+	if err := w.check(a, b, c); err != nil {
 		return w.refuse("%v", err)
 	}
-	for i, id := range [3]int32{source, relation, answer} {
+	for i, id := range [3]int32{a, b, c} {
 		w.columns[i] = append(w.columns[i], id)
 	}
 	return w.count(0)
+}
+
+// CreateQueries begins a file of queries, of source, relation and answer, which is -1 for a query that has none.
+func CreateQueries(ctx context.Context, url string) (*RowsWriter, error) {
+	return createRows(ctx, url, queriesSchema, checkQuery)
 }
 
 // CountQueries returns the number of queries of a file. It reads the frame of the file only.
