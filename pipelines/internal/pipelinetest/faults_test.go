@@ -187,26 +187,26 @@ func TestMissingBucket(t *testing.T) {
 	}
 }
 
-// testFailures runs every pipeline under a rule for so many of its requests, spread evenly, and once more
-// without faults.
+// testFailures runs every pipeline without faults, and then under a rule for so many of its requests, spread evenly.
 func testFailures(t *testing.T, workspace string, proxy *gcstest.Faulty, points int, rule func(number int) gcstest.Rule) {
-	steps := steps(t)
-	want := reference(t, workspace, steps)
-	for i, s := range steps {
+	before := map[string]string{}
+	for _, s := range steps(t) {
 		name := s.pipeline().Name
-		restore(t, workspace, want[i])
+		restore(t, workspace, before)
 		proxy.Set(nil)
-		s.run(t, workspace)
-		requests := proxy.Requests()
+		if code, stderr := s.run(t, workspace); code != command.ExitOK {
+			t.Fatalf("%s without faults: exit code %d: %s", name, code, stderr)
+		}
+		requests, want := proxy.Requests(), pipelinetest.Files(t, workspace)
 		failed := 0
 		for point := range points {
 			number := 1 + (2*point+1)*requests/(2*points)
-			restore(t, workspace, want[i])
+			restore(t, workspace, before)
 			proxy.Set(rule(number))
 			code, stderr := s.run(t, workspace)
 			proxy.Set(nil)
 			t.Logf("%s, request %d of %d: exit code %d, %s", name, number, requests, code, stderr)
-			checkEnd(t, workspace, code, stderr, want[i+1])
+			checkEnd(t, workspace, code, stderr, want)
 			if code == command.ExitOK {
 				continue
 			}
@@ -222,11 +222,12 @@ func testFailures(t *testing.T, workspace string, proxy *gcstest.Faulty, points 
 			}
 			got := pipelinetest.Files(t, workspace)
 			maps.DeleteFunc(got, func(name, _ string) bool { return storage.Base(name) == lock.FileName }) // of a folder that was whole
-			pipelinetest.Same(t, untimed(got), untimed(want[i+1]))
+			pipelinetest.Same(t, untimed(got), untimed(want))
 		}
 		if failed == 0 {
 			t.Errorf("%s never failed", name)
 		}
+		before = want
 	}
 }
 
