@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
 )
 
@@ -18,9 +19,9 @@ func NotFinite(source, relation int32, bad, all int) error {
 	return &graph.QueryError{Doing: "scoring", Query: q, Err: fmt.Errorf("%d of %d scores are NaN or infinite: %w", bad, all, ErrNotFinite)}
 }
 
-// checkFinite returns nil if finite, a kernel's, reports that all scores of a query are finite, else NotFinite.
-func checkFinite(source, relation int32, scores []float32, finite func([]float32) bool) error {
-	if finite(scores) {
+// checkFinite returns nil if all scores of a query are finite, else NotFinite.
+func checkFinite(source, relation int32, scores []float32) error {
+	if kernel.Finite(scores) {
 		return nil
 	}
 	bad := 0

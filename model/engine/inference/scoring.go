@@ -85,7 +85,7 @@ func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *parts.S
 		return fmt.Errorf("scoring: %w", err)
 	}
 	w.scoreAll(relation, scores)
-	return checkFinite(q.Source, relation, scores, w.scorer.kernel.Finite)
+	return checkFinite(q.Source, relation, scores)
 }
 
 // scoreAll scores all entities for the relation that was propagated last.

@@ -8,8 +8,7 @@ type vectors struct {
 	relu         func(out, a *float32, count int)
 	reluBackward func(out, a, gradient *float32, count int)
 
-	finite func(a *float32, count int) bool
-	adam   func(weight, gradient, first, second *float32, count int,
+	adam func(weight, gradient, first, second *float32, count int,
 		decay, firstShare, keep, secondShare, size, correction, epsilon float32)
 	// dropoutMasks expects the layer in the upper half of 64 bits.
 	dropoutMasks func(masks *uint32, entities *int32, count, words int, seed, layer uint64, threshold uint32)
@@ -18,11 +17,11 @@ type vectors struct {
 }
 
 var vectorsAVX512 = vectors{
-	add: addAVX512, product: productAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, finite: finiteAVX512, adam: adamAVX512, dropoutMasks: dropoutMasksAVX512, transpose: transposeAVX512,
+	add: addAVX512, product: productAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, adam: adamAVX512, dropoutMasks: dropoutMasksAVX512, transpose: transposeAVX512,
 }
 
 var vectorsAVX2 = vectors{
-	add: addAVX2, product: productAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, finite: finiteAVX2, adam: adamAVX2, dropoutMasks: dropoutMasksAVX2, transpose: transposeAVX2,
+	add: addAVX2, product: productAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, adam: adamAVX2, dropoutMasks: dropoutMasksAVX2, transpose: transposeAVX2,
 }
 
 // Add handles whole vectors in assembly.
@@ -63,19 +62,6 @@ func (s *assembly) ReLUBackward(out, a, gradient []float32) {
 		s.reluBackward(&out[0], &a[0], &gradient[0], n)
 	}
 	s.portable.ReLUBackward(out[n:], a[n:], gradient[n:])
-}
-
-// Finite stops at the first block that holds a NaN or an infinity.
-func (s *assembly) Finite(a []float32) bool {
-	const block = 1 << 14
-	for len(a) >= s.floats {
-		n := min(len(a)-len(a)%s.floats, block)
-		if !s.finite(&a[0], n) {
-			return false
-		}
-		a = a[n:]
-	}
-	return s.portable.Finite(a)
 }
 
 // Adam handles whole vectors in assembly.

@@ -3959,56 +3959,6 @@ rest161:
 	VZEROUPPER
 	RET
 
-// func finiteAVX2(a *float32, count int) bool
-// Requires: AVX
-TEXT ·finiteAVX2(SB), NOSPLIT, $0-17
-	MOVQ   a+0(FP), AX
-	MOVQ   count+8(FP), CX
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-
-vectors162:
-	CMPQ    CX, $0x00000020
-	JL      rest163
-	VMOVUPS (AX), Y0
-	VSUBPS  Y0, Y0, Y0
-	VORPS   Y0, Y4, Y4
-	VMOVUPS 32(AX), Y1
-	VSUBPS  Y1, Y1, Y1
-	VORPS   Y1, Y5, Y5
-	VMOVUPS 64(AX), Y2
-	VSUBPS  Y2, Y2, Y2
-	VORPS   Y2, Y6, Y6
-	VMOVUPS 96(AX), Y3
-	VSUBPS  Y3, Y3, Y3
-	VORPS   Y3, Y7, Y7
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x00000020, CX
-	JMP     vectors162
-
-rest163:
-vectors164:
-	CMPQ    CX, $0x00000008
-	JL      rest165
-	VMOVUPS (AX), Y0
-	VSUBPS  Y0, Y0, Y0
-	VORPS   Y0, Y4, Y4
-	ADDQ    $0x00000020, AX
-	SUBQ    $0x00000008, CX
-	JMP     vectors164
-
-rest165:
-	VORPS  Y5, Y4, Y4
-	VORPS  Y6, Y4, Y4
-	VORPS  Y7, Y4, Y4
-	VPTEST Y4, Y4
-	SETEQ  AL
-	MOVB   AL, ret+16(FP)
-	VZEROUPPER
-	RET
-
 // func adamAVX2(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
 // Requires: AVX
 TEXT ·adamAVX2(SB), NOSPLIT, $0-68
@@ -4025,9 +3975,9 @@ TEXT ·adamAVX2(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Y5
 	VBROADCASTSS epsilon+64(FP), Y6
 
-vectors166:
+vectors162:
 	CMPQ    SI, $0x00000008
-	JL      rest167
+	JL      rest163
 	VMOVUPS (AX), Y7
 	VMULPS  Y0, Y7, Y8
 	VADDPS  (CX), Y8, Y8
@@ -4053,9 +4003,9 @@ vectors166:
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x00000008, SI
-	JMP     vectors166
+	JMP     vectors162
 
-rest167:
+rest163:
 	VZEROUPPER
 	RET
 
@@ -4083,7 +4033,7 @@ TEXT ·dropoutMasksAVX2(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Y4
 
-row168:
+row164:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -4111,7 +4061,7 @@ row168:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word169:
+word165:
 	VMOVQ        R10, X7
 	VPBROADCASTQ X7, Y7
 	VPADDQ       Y6, Y7, Y8
@@ -4167,10 +4117,10 @@ word169:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word169
+	JNZ          word165
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row168
+	JNZ          row164
 	VZEROUPPER
 	RET
 
@@ -4194,12 +4144,12 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down170:
+down166:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across171:
+across167:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -4251,11 +4201,11 @@ across171:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across171
+	JNZ         across167
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down170
+	JNZ         down166
 	VZEROUPPER
 	RET
 
@@ -4266,29 +4216,29 @@ TEXT ·pullAVX2(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity172:
+entity168:
 	MOVQ     count+0(FP), BX
 	CMPQ     CX, BX
-	JGE      end176
+	JGE      end172
 	MOVQ     CX, BX
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), SI
 	SHLQ     $0x05, BX
 	VPXOR    (SI)(BX*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing173
+	JEQ      nothing169
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), BX
 	MOVQ     senders+16(FP), SI
 	MOVQ     (BX)(CX*8), DI
 	MOVQ     8(BX)(CX*8), BX
 	SUBQ     DI, BX
-	JEQ      nothing173
+	JEQ      nothing169
 	LEAQ     (SI)(DI*4), DI
 
-fours177:
+fours173:
 	CMPQ    BX, $0x04
-	JLE     last178
+	JLE     last174
 	MOVLQSX (DI), SI
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
@@ -4302,12 +4252,12 @@ fours177:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 	VPTEST  Y0, Y1
-	JCS     full175
+	JCS     full171
 	ADDQ    $0x10, DI
 	SUBQ    $0x04, BX
-	JMP     fours177
+	JMP     fours173
 
-last178:
+last174:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -4334,10 +4284,10 @@ last178:
 	SHLQ    $0x05, SI
 	VPOR    (AX)(SI*1), Y1, Y1
 
-full175:
+full171:
 	VPAND   Y1, Y0, Y1
 	VPTEST  Y1, Y1
-	JEQ     nothing173
+	JEQ     nothing169
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
@@ -4348,57 +4298,57 @@ full175:
 	MOVQ    distance+64(FP), SI
 	MOVQ    distances+48(FP), DI
 	TESTQ   SI, SI
-	JLT     next174
+	JLT     next170
 	MOVQ    reached+32(FP), R8
 	VPOR    (R8)(BX*1), Y1, Y11
 	VMOVDQU Y11, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     next174
+	JEQ     next170
 	ADDQ    DI, BX
 	MOVQ    plane+56(FP), DI
 	BTQ     $0x00, SI
-	JCC     without179
+	JCC     without175
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without179:
+without175:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without180
+	JCC     without176
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without180:
+without176:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without181
+	JCC     without177
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without181:
+without177:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without182
+	JCC     without178
 	VPOR    (BX), Y1, Y11
 	VMOVDQU Y11, (BX)
 
-without182:
+without178:
 	ADDQ DI, BX
 
-next174:
+next170:
 	INCQ CX
-	JMP  entity172
+	JMP  entity168
 
-nothing173:
+nothing169:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    CX, BX
 	MOVQ    next+40(FP), SI
 	SHLQ    $0x05, BX
 	VMOVDQU Y1, (SI)(BX*1)
 	INCQ    CX
-	JMP     entity172
+	JMP     entity168
 
-end176:
+end172:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -4411,10 +4361,10 @@ TEXT ·pushAVX2(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity183:
+entity179:
 	MOVQ    count+0(FP), SI
 	CMPQ    DX, SI
-	JGE     end185
+	JGE     end181
 	MOVQ    active+8(FP), SI
 	MOVLQSX (SI)(DX*4), SI
 	MOVQ    SI, DI
@@ -4426,12 +4376,12 @@ entity183:
 	MOVQ    (DI)(SI*8), R9
 	MOVQ    8(DI)(SI*8), SI
 	SUBQ    R9, SI
-	JEQ     none184
+	JEQ     none180
 	LEAQ    (R8)(R9*4), R9
 
-fours186:
+fours182:
 	CMPQ    SI, $0x04
-	JLE     last187
+	JLE     last183
 	MOVLQSX (R9), DI
 	MOVQ    DI, R8
 	SHLQ    $0x05, R8
@@ -4502,9 +4452,9 @@ fours186:
 	ADDQ    DI, BX
 	ADDQ    $0x10, R9
 	SUBQ    $0x04, SI
-	JMP     fours186
+	JMP     fours182
 
-last187:
+last183:
 	DECQ    SI
 	MOVQ    $0x00000000, DI
 	CMPQ    DI, SI
@@ -4587,11 +4537,11 @@ last187:
 	MOVBQZX DI, DI
 	ADDQ    DI, BX
 
-none184:
+none180:
 	INCQ DX
-	JMP  entity183
+	JMP  entity179
 
-end185:
+end181:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -4607,31 +4557,31 @@ TEXT ·pullCountedAVX2(SB), NOSPLIT, $0-112
 	MOVQ    listed+80(FP), BX
 	XORQ    DX, DX
 
-entity188:
+entity184:
 	MOVQ     count+0(FP), SI
 	CMPQ     DX, SI
-	JGE      end192
+	JGE      end188
 	MOVQ     DX, SI
 	VPCMPEQD Y11, Y11, Y11
 	MOVQ     reached+32(FP), DI
 	SHLQ     $0x05, SI
 	VPXOR    (DI)(SI*1), Y11, Y0
 	VPTEST   Y0, Y0
-	JEQ      nothing189
+	JEQ      nothing185
 	VXORPS   Y1, Y1, Y1
 	MOVQ     offsets+8(FP), SI
 	MOVQ     senders+16(FP), DI
 	MOVQ     (SI)(DX*8), R8
 	MOVQ     8(SI)(DX*8), SI
 	SUBQ     R8, SI
-	JEQ      nothing189
+	JEQ      nothing185
 	LEAQ     (DI)(R8*4), R8
 
-fours193:
+fours189:
 	CMPQ    AX, $0x00002000
-	JGE     full195
+	JGE     full191
 	CMPQ    SI, $0x04
-	JLE     last194
+	JLE     last190
 	MOVLQSX (R8), DI
 	SHLQ    $0x05, DI
 	VPAND   (CX)(DI*1), Y0, Y4
@@ -4668,9 +4618,9 @@ fours193:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R8
 	SUBQ    $0x04, SI
-	JMP     fours193
+	JMP     fours189
 
-last194:
+last190:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -4729,7 +4679,7 @@ last194:
 	ADDQ         $0x20, AX
 	VPAND        Y1, Y0, Y1
 	VPTEST       Y1, Y1
-	JEQ          nothing189
+	JEQ          nothing185
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x05, SI
@@ -4740,57 +4690,57 @@ last194:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next190
+	JLT          next186
 	MOVQ         reached+32(FP), R9
 	VPOR         (R9)(SI*1), Y1, Y11
 	VMOVDQU      Y11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next190
+	JEQ          next186
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without196
+	JCC          without192
 	VPOR         (SI), Y1, Y11
 	VMOVDQU      Y11, (SI)
 
-without196:
+without192:
 	ADDQ    R8, SI
 	BTQ     $0x01, DI
-	JCC     without197
+	JCC     without193
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without197:
+without193:
 	ADDQ    R8, SI
 	BTQ     $0x02, DI
-	JCC     without198
+	JCC     without194
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without198:
+without194:
 	ADDQ    R8, SI
 	BTQ     $0x03, DI
-	JCC     without199
+	JCC     without195
 	VPOR    (SI), Y1, Y11
 	VMOVDQU Y11, (SI)
 
-without199:
+without195:
 	ADDQ R8, SI
 
-next190:
+next186:
 	INCQ DX
-	JMP  entity188
+	JMP  entity184
 
-nothing189:
+nothing185:
 	VXORPS  Y1, Y1, Y1
 	MOVQ    DX, SI
 	MOVQ    next+40(FP), DI
 	SHLQ    $0x05, SI
 	VMOVDQU Y1, (DI)(SI*1)
 	INCQ    DX
-	JMP     entity188
+	JMP     entity184
 
-end192:
+end188:
 	MOVQ    planes+88(FP), CX
 	MOVQ    pending+96(FP), DX
 	LEAQ    (DX)(AX*1), SI
@@ -4806,9 +4756,9 @@ end192:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight200:
+eight196:
 	CMPQ    AX, $0x00
-	JLE     drained203
+	JLE     drained199
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4850,22 +4800,22 @@ eight200:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), SI
 
-carry201:
+carry197:
 	VPTEST  Y7, Y7
-	JEQ     carried202
+	JEQ     carried198
 	VMOVDQU (SI), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (SI)
 	ADDQ    $0x20, SI
-	JMP     carry201
+	JMP     carry197
 
-carried202:
+carried198:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight200
+	JMP  eight196
 
-drained203:
+drained199:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -4877,7 +4827,7 @@ drained203:
 	VZEROUPPER
 	RET
 
-full195:
+full191:
 	MOVQ    planes+88(FP), DI
 	MOVQ    pending+96(FP), R9
 	LEAQ    (R9)(AX*1), R10
@@ -4893,9 +4843,9 @@ full195:
 	VMOVDQU 96(DI), Y5
 	VMOVDQU 128(DI), Y6
 
-eight204:
+eight200:
 	CMPQ    AX, $0x00
-	JLE     drained207
+	JLE     drained203
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -4937,27 +4887,27 @@ eight204:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(DI), R10
 
-carry205:
+carry201:
 	VPTEST  Y7, Y7
-	JEQ     carried206
+	JEQ     carried202
 	VMOVDQU (R10), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R10)
 	ADDQ    $0x20, R10
-	JMP     carry205
+	JMP     carry201
 
-carried206:
+carried202:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight204
+	JMP  eight200
 
-drained207:
+drained203:
 	VMOVDQU Y4, 64(DI)
 	VMOVDQU Y5, 96(DI)
 	VMOVDQU Y6, 128(DI)
 	XORQ    AX, AX
-	JMP     fours193
+	JMP     fours189
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -4980,10 +4930,10 @@ TEXT ·pushCountedAVX2(SB), NOSPLIT, $0-96
 	MOVQ    listed+64(FP), SI
 	XORQ    BX, BX
 
-entity208:
+entity204:
 	MOVQ    count+0(FP), DI
 	CMPQ    BX, DI
-	JGE     end210
+	JGE     end206
 	MOVQ    active+8(FP), DI
 	MOVLQSX (DI)(BX*4), DI
 	MOVQ    DI, R8
@@ -4995,14 +4945,14 @@ entity208:
 	MOVQ    (R8)(DI*8), R10
 	MOVQ    8(R8)(DI*8), DI
 	SUBQ    R10, DI
-	JEQ     none209
+	JEQ     none205
 	LEAQ    (R9)(R10*4), R10
 
-fours211:
+fours207:
 	CMPQ    AX, $0x00002000
-	JGE     full213
+	JGE     full209
 	CMPQ    DI, $0x04
-	JLE     last212
+	JLE     last208
 	MOVLQSX (R10), R8
 	MOVQ    R8, R9
 	SHLQ    $0x05, R9
@@ -5091,9 +5041,9 @@ fours211:
 	ADDQ    $0x20, AX
 	ADDQ    $0x10, R10
 	SUBQ    $0x04, DI
-	JMP     fours211
+	JMP     fours207
 
-last212:
+last208:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -5203,11 +5153,11 @@ last212:
 	VMOVDQU      Y10, (DI)(AX*1)
 	ADDQ         $0x20, AX
 
-none209:
+none205:
 	INCQ BX
-	JMP  entity208
+	JMP  entity204
 
-end210:
+end206:
 	MOVQ    planes+72(FP), CX
 	MOVQ    pending+80(FP), DX
 	LEAQ    (DX)(AX*1), BX
@@ -5223,9 +5173,9 @@ end210:
 	VMOVDQU 96(CX), Y5
 	VMOVDQU 128(CX), Y6
 
-eight214:
+eight210:
 	CMPQ    AX, $0x00
-	JLE     drained217
+	JLE     drained213
 	VMOVDQU (DX), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5267,22 +5217,22 @@ eight214:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(CX), BX
 
-carry215:
+carry211:
 	VPTEST  Y7, Y7
-	JEQ     carried216
+	JEQ     carried212
 	VMOVDQU (BX), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (BX)
 	ADDQ    $0x20, BX
-	JMP     carry215
+	JMP     carry211
 
-carried216:
+carried212:
 	ADDQ $0x00000100, DX
 	SUBQ $0x00000100, AX
-	JMP  eight214
+	JMP  eight210
 
-drained217:
+drained213:
 	VMOVDQU Y4, 64(CX)
 	VMOVDQU Y5, 96(CX)
 	VMOVDQU Y6, 128(CX)
@@ -5294,7 +5244,7 @@ drained217:
 	VZEROUPPER
 	RET
 
-full213:
+full209:
 	MOVQ    planes+72(FP), R8
 	MOVQ    pending+80(FP), R9
 	LEAQ    (R9)(AX*1), R11
@@ -5310,9 +5260,9 @@ full213:
 	VMOVDQU 96(R8), Y5
 	VMOVDQU 128(R8), Y6
 
-eight218:
+eight214:
 	CMPQ    AX, $0x00
-	JLE     drained221
+	JLE     drained217
 	VMOVDQU (R9), Y12
 	VPAND   Y12, Y4, Y7
 	VPXOR   Y12, Y4, Y11
@@ -5354,27 +5304,27 @@ eight218:
 	VPOR    Y11, Y7, Y7
 	LEAQ    160(R8), R11
 
-carry219:
+carry215:
 	VPTEST  Y7, Y7
-	JEQ     carried220
+	JEQ     carried216
 	VMOVDQU (R11), Y12
 	VPXOR   Y7, Y12, Y12
 	VPANDN  Y7, Y12, Y7
 	VMOVDQU Y12, (R11)
 	ADDQ    $0x20, R11
-	JMP     carry219
+	JMP     carry215
 
-carried220:
+carried216:
 	ADDQ $0x00000100, R9
 	SUBQ $0x00000100, AX
-	JMP  eight218
+	JMP  eight214
 
-drained221:
+drained217:
 	VMOVDQU Y4, 64(R8)
 	VMOVDQU Y5, 96(R8)
 	VMOVDQU Y6, 128(R8)
 	XORQ    AX, AX
-	JMP     fours211
+	JMP     fours207
 
 // func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX2
@@ -5383,58 +5333,58 @@ TEXT ·recordAVX2(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity222:
+entity218:
 	MOVQ    count+0(FP), BX
 	CMPQ    DX, BX
-	JGE     end224
+	JGE     end220
 	MOVLQSX (AX)(DX*4), BX
 	SHLQ    $0x05, BX
 	VMOVDQU (CX)(BX*1), Y0
 	MOVQ    distance+48(FP), SI
 	MOVQ    distances+32(FP), DI
 	TESTQ   SI, SI
-	JLT     skip223
+	JLT     skip219
 	MOVQ    reached+24(FP), R8
 	VPOR    (R8)(BX*1), Y0, Y1
 	VMOVDQU Y1, (R8)(BX*1)
 	TESTQ   DI, DI
-	JEQ     skip223
+	JEQ     skip219
 	ADDQ    DI, BX
 	MOVQ    plane+40(FP), DI
 	BTQ     $0x00, SI
-	JCC     without225
+	JCC     without221
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without225:
+without221:
 	ADDQ    DI, BX
 	BTQ     $0x01, SI
-	JCC     without226
+	JCC     without222
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without226:
+without222:
 	ADDQ    DI, BX
 	BTQ     $0x02, SI
-	JCC     without227
+	JCC     without223
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without227:
+without223:
 	ADDQ    DI, BX
 	BTQ     $0x03, SI
-	JCC     without228
+	JCC     without224
 	VPOR    (BX), Y0, Y1
 	VMOVDQU Y1, (BX)
 
-without228:
+without224:
 	ADDQ DI, BX
 
-skip223:
+skip219:
 	INCQ DX
-	JMP  entity222
+	JMP  entity218
 
-end224:
+end220:
 	VZEROUPPER
 	RET
 
@@ -5453,7 +5403,7 @@ TEXT ·transposeBitsAVX2(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again229:
+again225:
 	VMOVDQU      (AX), Y0
 	VMOVDQU      256(AX), Y1
 	VMOVDQU      512(AX), Y2
@@ -5544,7 +5494,7 @@ again229:
 	VMOVDQU      Y7, 1792(AX)
 	ADDQ         $0x00000020, AX
 	DECQ         CX
-	JNE          again229
+	JNE          again225
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -5557,7 +5507,7 @@ again229:
 	VPBROADCASTQ X11, Y11
 	MOVQ         $0x00000008, CX
 
-again230:
+again226:
 	VMOVDQU (AX), Y0
 	VMOVDQU 32(AX), Y1
 	VMOVDQU 64(AX), Y2
@@ -5648,7 +5598,7 @@ again230:
 	VMOVDQU Y7, 224(AX)
 	ADDQ    $0x00000100, AX
 	DECQ    CX
-	JNE     again230
+	JNE     again226
 	VZEROUPPER
 	RET
 
@@ -5680,12 +5630,12 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square231:
+square227:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane232:
+plane228:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  (DX), Y0
 	VPOR     (AX), Y0, Y0
@@ -5713,7 +5663,7 @@ plane232:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent233
+	JGE      absent229
 	VXORPS   Y8, Y8, Y8
 	VPOR     (R9), Y0, Y0
 	VMOVDQU  Y8, (R9)
@@ -5732,10 +5682,10 @@ plane232:
 	VPOR     448(R9), Y7, Y7
 	VMOVDQU  Y8, 448(R9)
 
-absent233:
+absent229:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without234
+	JCC  without230
 	VPOR (CX), Y0, Y0
 	VPOR 64(CX), Y1, Y1
 	VPOR 128(CX), Y2, Y2
@@ -5745,10 +5695,10 @@ absent233:
 	VPOR 384(CX), Y6, Y6
 	VPOR 448(CX), Y7, Y7
 
-without234:
+without230:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without235
+	JCC  without231
 	VPOR (DX), Y0, Y0
 	VPOR 64(DX), Y1, Y1
 	VPOR 128(DX), Y2, Y2
@@ -5758,7 +5708,7 @@ without234:
 	VPOR 384(DX), Y6, Y6
 	VPOR 448(DX), Y7, Y7
 
-without235:
+without231:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -5844,7 +5794,7 @@ without235:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane232
+	JL      plane228
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, (CX)
 	VMOVDQU Y8, (DX)
@@ -5866,7 +5816,7 @@ without235:
 	MOVQ    BX, R9
 	MOVQ    SI, R10
 
-plane236:
+plane232:
 	VPCMPEQD Y15, Y15, Y15
 	VMOVDQU  32(DX), Y0
 	VPOR     32(AX), Y0, Y0
@@ -5894,7 +5844,7 @@ plane236:
 	VPXOR    Y7, Y15, Y7
 	MOVQ     planes+40(FP), R11
 	CMPQ     R8, R11
-	JGE      absent237
+	JGE      absent233
 	VXORPS   Y8, Y8, Y8
 	VPOR     32(R9), Y0, Y0
 	VMOVDQU  Y8, 32(R9)
@@ -5913,10 +5863,10 @@ plane236:
 	VPOR     480(R9), Y7, Y7
 	VMOVDQU  Y8, 480(R9)
 
-absent237:
+absent233:
 	MOVQ before+48(FP), R11
 	BTQ  R8, R11
-	JCC  without238
+	JCC  without234
 	VPOR 32(CX), Y0, Y0
 	VPOR 96(CX), Y1, Y1
 	VPOR 160(CX), Y2, Y2
@@ -5926,10 +5876,10 @@ absent237:
 	VPOR 416(CX), Y6, Y6
 	VPOR 480(CX), Y7, Y7
 
-without238:
+without234:
 	MOVQ last+56(FP), R11
 	BTQ  R8, R11
-	JCC  without239
+	JCC  without235
 	VPOR 32(DX), Y0, Y0
 	VPOR 96(DX), Y1, Y1
 	VPOR 160(DX), Y2, Y2
@@ -5939,7 +5889,7 @@ without238:
 	VPOR 416(DX), Y6, Y6
 	VPOR 480(DX), Y7, Y7
 
-without239:
+without235:
 	VPSRLQ  $0x20, Y0, Y8
 	VPXOR   Y4, Y8, Y8
 	VPAND   Y9, Y8, Y8
@@ -6025,7 +5975,7 @@ without239:
 	ADDQ    $0x20, R10
 	INCQ    R8
 	CMPQ    R8, $0x04
-	JL      plane236
+	JL      plane232
 	VXORPS  Y8, Y8, Y8
 	VMOVDQU Y8, 32(CX)
 	VMOVDQU Y8, 32(DX)
@@ -6045,7 +5995,7 @@ without239:
 	VMOVDQU Y8, 480(DX)
 	MOVQ    $0x00000008, R8
 
-again240:
+again236:
 	VMOVDQU (SI), Y0
 	VMOVDQU 32(SI), Y1
 	VMOVDQU 64(SI), Y2
@@ -6136,13 +6086,13 @@ again240:
 	VMOVDQU Y7, 224(SI)
 	ADDQ    $0x00000100, SI
 	DECQ    R8
-	JNE     again240
+	JNE     again236
 	ADDQ    $0x00000200, AX
 	ADDQ    $0x00000200, CX
 	ADDQ    $0x00000200, DX
 	ADDQ    $0x00000200, BX
 	DECQ    DI
-	JNE     square231
+	JNE     square227
 	VZEROUPPER
 	RET
 
@@ -6164,7 +6114,7 @@ TEXT ·linesAVX2(SB), NOSPLIT, $0-24
 	XORQ R9, R9
 	MOVQ $0x00000040, DX
 
-again241:
+again237:
 	PREFETCHT0  64(BX)(R9*1)
 	PREFETCHT0  64(SI)(R9*1)
 	PREFETCHT0  64(DI)(R9*1)
@@ -6204,6 +6154,6 @@ again241:
 	ADDQ        CX, R9
 	ADDQ        $0x20, AX
 	DECQ        DX
-	JNE         again241
+	JNE         again237
 	VZEROUPPER
 	RET

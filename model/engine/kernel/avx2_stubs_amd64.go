@@ -144,11 +144,6 @@ func reluAVX2(out *float32, a *float32, count int)
 //go:noescape
 func reluBackwardAVX2(out *float32, a *float32, gradient *float32, count int)
 
-// finiteAVX2 is portable.Finite for whole vectors.
-//
-//go:noescape
-func finiteAVX2(a *float32, count int) bool
-
 // adamAVX2 is portable.Adam for whole vectors.
 //
 //go:noescape

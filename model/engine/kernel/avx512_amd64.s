@@ -6332,58 +6332,6 @@ rest229:
 	VZEROUPPER
 	RET
 
-// func finiteAVX512(a *float32, count int) bool
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·finiteAVX512(SB), NOSPLIT, $0-17
-	MOVQ   a+0(FP), AX
-	MOVQ   count+8(FP), CX
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-
-vectors230:
-	CMPQ    CX, $0x00000040
-	JL      rest231
-	VMOVUPS (AX), Z0
-	VSUBPS  Z0, Z0, Z0
-	VORPS   Z0, Z4, Z4
-	VMOVUPS 64(AX), Z1
-	VSUBPS  Z1, Z1, Z1
-	VORPS   Z1, Z5, Z5
-	VMOVUPS 128(AX), Z2
-	VSUBPS  Z2, Z2, Z2
-	VORPS   Z2, Z6, Z6
-	VMOVUPS 192(AX), Z3
-	VSUBPS  Z3, Z3, Z3
-	VORPS   Z3, Z7, Z7
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000040, CX
-	JMP     vectors230
-
-rest231:
-vectors232:
-	CMPQ    CX, $0x00000010
-	JL      rest233
-	VMOVUPS (AX), Z0
-	VSUBPS  Z0, Z0, Z0
-	VORPS   Z0, Z4, Z4
-	ADDQ    $0x00000040, AX
-	SUBQ    $0x00000010, CX
-	JMP     vectors232
-
-rest233:
-	VORPS         Z5, Z4, Z4
-	VORPS         Z6, Z4, Z4
-	VORPS         Z7, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VORPS         Y0, Y4, Y4
-	VPTEST        Y4, Y4
-	SETEQ         AL
-	MOVB          AL, ret+16(FP)
-	VZEROUPPER
-	RET
-
 // func adamAVX512(weight *float32, gradient *float32, first *float32, second *float32, count int, decay float32, firstShare float32, keep float32, secondShare float32, size float32, correction float32, epsilon float32)
 // Requires: AVX, AVX512F
 TEXT ·adamAVX512(SB), NOSPLIT, $0-68
@@ -6400,9 +6348,9 @@ TEXT ·adamAVX512(SB), NOSPLIT, $0-68
 	VBROADCASTSS correction+60(FP), Z5
 	VBROADCASTSS epsilon+64(FP), Z6
 
-vectors234:
+vectors230:
 	CMPQ    SI, $0x00000010
-	JL      rest235
+	JL      rest231
 	VMOVUPS (AX), Z7
 	VMULPS  Z0, Z7, Z8
 	VADDPS  (CX), Z8, Z8
@@ -6428,9 +6376,9 @@ vectors234:
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x00000010, SI
-	JMP     vectors234
+	JMP     vectors230
 
-rest235:
+rest231:
 	VZEROUPPER
 	RET
 
@@ -6455,7 +6403,7 @@ TEXT ·dropoutMasksAVX512(SB), NOSPLIT, $0-52
 	VMOVD        R10, X4
 	VPBROADCASTW X4, Z4
 
-row236:
+row232:
 	MOVL  (CX), R10
 	ORQ   DI, R10
 	MOVQ  R10, R11
@@ -6483,7 +6431,7 @@ row236:
 	XORQ  R11, R10
 	MOVQ  BX, R11
 
-word237:
+word233:
 	VMOVQ        R10, X6
 	VPBROADCASTQ X6, Z6
 	VPADDQ       Z5, Z6, Z6
@@ -6501,10 +6449,10 @@ word237:
 	ADDQ         $0x04, AX
 	ADDQ         R12, R10
 	DECQ         R11
-	JNZ          word237
+	JNZ          word233
 	ADDQ         $0x04, CX
 	DECQ         DX
-	JNZ          row236
+	JNZ          row232
 	VZEROUPPER
 	RET
 
@@ -6528,12 +6476,12 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ outRow+32(FP), SI
 	MOVQ aRow+40(FP), DI
 
-down238:
+down234:
 	MOVQ CX, R8
 	MOVQ AX, R9
 	MOVQ BX, R10
 
-across239:
+across235:
 	LEAQ        (R8)(DI*2), R11
 	ADDQ        DI, R11
 	LEAQ        (R11)(DI*2), R12
@@ -6585,11 +6533,11 @@ across239:
 	ADDQ        $0x20, R8
 	LEAQ        (R9)(SI*8), R9
 	SUBQ        $0x08, R10
-	JNZ         across239
+	JNZ         across235
 	LEAQ        (CX)(DI*8), CX
 	ADDQ        $0x20, AX
 	SUBQ        $0x08, DX
-	JNZ         down238
+	JNZ         down234
 	VZEROUPPER
 	RET
 
@@ -6600,10 +6548,10 @@ TEXT ·pullAVX512(SB), NOSPLIT, $0-96
 	MOVQ listed+80(FP), DX
 	XORQ CX, CX
 
-entity240:
+entity236:
 	MOVQ       count+0(FP), BX
 	CMPQ       CX, BX
-	JGE        end244
+	JGE        end240
 	MOVQ       CX, BX
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), SI
@@ -6611,19 +6559,19 @@ entity240:
 	VPXORQ     (SI)(BX*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing241
+	JEQ        nothing237
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), BX
 	MOVQ       senders+16(FP), SI
 	MOVQ       (BX)(CX*8), DI
 	MOVQ       8(BX)(CX*8), BX
 	SUBQ       DI, BX
-	JEQ        nothing241
+	JEQ        nothing237
 	LEAQ       (SI)(DI*4), DI
 
-fours245:
+fours241:
 	CMPQ     BX, $0x04
-	JLE      last246
+	JLE      last242
 	MOVLQSX  (DI), SI
 	SHLQ     $0x06, SI
 	VPORQ    (AX)(SI*1), Z1, Z1
@@ -6639,12 +6587,12 @@ fours245:
 	VPANDNQ  Z0, Z1, Z11
 	VPTESTMQ Z11, Z11, K1
 	KORTESTB K1, K1
-	JEQ      full243
+	JEQ      full239
 	ADDQ     $0x10, DI
 	SUBQ     $0x04, BX
-	JMP      fours245
+	JMP      fours241
 
-last246:
+last242:
 	DECQ    BX
 	MOVQ    $0x00000000, SI
 	CMPQ    SI, BX
@@ -6671,11 +6619,11 @@ last246:
 	SHLQ    $0x06, SI
 	VPORQ   (AX)(SI*1), Z1, Z1
 
-full243:
+full239:
 	VPANDQ    Z1, Z0, Z1
 	VPTESTMQ  Z1, Z1, K1
 	KORTESTB  K1, K1
-	JEQ       nothing241
+	JEQ       nothing237
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
@@ -6686,57 +6634,57 @@ full243:
 	MOVQ      distance+64(FP), SI
 	MOVQ      distances+48(FP), DI
 	TESTQ     SI, SI
-	JLT       next242
+	JLT       next238
 	MOVQ      reached+32(FP), R8
 	VPORQ     (R8)(BX*1), Z1, Z11
 	VMOVDQU64 Z11, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       next242
+	JEQ       next238
 	ADDQ      DI, BX
 	MOVQ      plane+56(FP), DI
 	BTQ       $0x00, SI
-	JCC       without247
+	JCC       without243
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without247:
+without243:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without248
+	JCC       without244
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without248:
+without244:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without249
+	JCC       without245
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without249:
+without245:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without250
+	JCC       without246
 	VPORQ     (BX), Z1, Z11
 	VMOVDQU64 Z11, (BX)
 
-without250:
+without246:
 	ADDQ DI, BX
 
-next242:
+next238:
 	INCQ CX
-	JMP  entity240
+	JMP  entity236
 
-nothing241:
+nothing237:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      CX, BX
 	MOVQ      next+40(FP), SI
 	SHLQ      $0x06, BX
 	VMOVDQU64 Z1, (SI)(BX*1)
 	INCQ      CX
-	JMP       entity240
+	JMP       entity236
 
-end244:
+end240:
 	MOVQ DX, ret+88(FP)
 	VZEROUPPER
 	RET
@@ -6749,10 +6697,10 @@ TEXT ·pushAVX512(SB), NOSPLIT, $0-80
 	MOVQ listed+64(FP), BX
 	XORQ DX, DX
 
-entity251:
+entity247:
 	MOVQ      count+0(FP), SI
 	CMPQ      DX, SI
-	JGE       end253
+	JGE       end249
 	MOVQ      active+8(FP), SI
 	MOVLQSX   (SI)(DX*4), SI
 	MOVQ      SI, DI
@@ -6764,12 +6712,12 @@ entity251:
 	MOVQ      (DI)(SI*8), R9
 	MOVQ      8(DI)(SI*8), SI
 	SUBQ      R9, SI
-	JEQ       none252
+	JEQ       none248
 	LEAQ      (R8)(R9*4), R9
 
-fours254:
+fours250:
 	CMPQ      SI, $0x04
-	JLE       last255
+	JLE       last251
 	MOVLQSX   (R9), DI
 	MOVQ      DI, R8
 	SHLQ      $0x06, R8
@@ -6848,9 +6796,9 @@ fours254:
 	ADDQ      DI, BX
 	ADDQ      $0x10, R9
 	SUBQ      $0x04, SI
-	JMP       fours254
+	JMP       fours250
 
-last255:
+last251:
 	DECQ      SI
 	MOVQ      $0x00000000, DI
 	CMPQ      DI, SI
@@ -6941,11 +6889,11 @@ last255:
 	MOVBQZX   DI, DI
 	ADDQ      DI, BX
 
-none252:
+none248:
 	INCQ DX
-	JMP  entity251
+	JMP  entity247
 
-end253:
+end249:
 	MOVQ BX, ret+72(FP)
 	VZEROUPPER
 	RET
@@ -6961,10 +6909,10 @@ TEXT ·pullCountedAVX512(SB), NOSPLIT, $0-112
 	MOVQ      listed+80(FP), BX
 	XORQ      DX, DX
 
-entity256:
+entity252:
 	MOVQ       count+0(FP), SI
 	CMPQ       DX, SI
-	JGE        end260
+	JGE        end256
 	MOVQ       DX, SI
 	VPTERNLOGD $0xff, Z11, Z11, Z11
 	MOVQ       reached+32(FP), DI
@@ -6972,21 +6920,21 @@ entity256:
 	VPXORQ     (DI)(SI*1), Z11, Z0
 	VPTESTMQ   Z0, Z0, K1
 	KORTESTB   K1, K1
-	JEQ        nothing257
+	JEQ        nothing253
 	VPXORD     Z1, Z1, Z1
 	MOVQ       offsets+8(FP), SI
 	MOVQ       senders+16(FP), DI
 	MOVQ       (SI)(DX*8), R8
 	MOVQ       8(SI)(DX*8), SI
 	SUBQ       R8, SI
-	JEQ        nothing257
+	JEQ        nothing253
 	LEAQ       (DI)(R8*4), R8
 
-fours261:
+fours257:
 	CMPQ       AX, $0x00004000
-	JGE        full263
+	JGE        full259
 	CMPQ       SI, $0x04
-	JLE        last262
+	JLE        last258
 	MOVLQSX    (R8), DI
 	SHLQ       $0x06, DI
 	VPANDQ     (CX)(DI*1), Z0, Z4
@@ -7017,9 +6965,9 @@ fours261:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R8
 	SUBQ       $0x04, SI
-	JMP        fours261
+	JMP        fours257
 
-last262:
+last258:
 	DECQ         SI
 	MOVQ         $0x00000000, DI
 	CMPQ         DI, SI
@@ -7073,7 +7021,7 @@ last262:
 	VPANDQ       Z1, Z0, Z1
 	VPTESTMQ     Z1, Z1, K1
 	KORTESTB     K1, K1
-	JEQ          nothing257
+	JEQ          nothing253
 	MOVQ         DX, SI
 	MOVQ         next+40(FP), DI
 	SHLQ         $0x06, SI
@@ -7084,57 +7032,57 @@ last262:
 	MOVQ         distance+64(FP), DI
 	MOVQ         distances+48(FP), R8
 	TESTQ        DI, DI
-	JLT          next258
+	JLT          next254
 	MOVQ         reached+32(FP), R9
 	VPORQ        (R9)(SI*1), Z1, Z11
 	VMOVDQU64    Z11, (R9)(SI*1)
 	TESTQ        R8, R8
-	JEQ          next258
+	JEQ          next254
 	ADDQ         R8, SI
 	MOVQ         plane+56(FP), R8
 	BTQ          $0x00, DI
-	JCC          without264
+	JCC          without260
 	VPORQ        (SI), Z1, Z11
 	VMOVDQU64    Z11, (SI)
 
-without264:
+without260:
 	ADDQ      R8, SI
 	BTQ       $0x01, DI
-	JCC       without265
+	JCC       without261
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without265:
+without261:
 	ADDQ      R8, SI
 	BTQ       $0x02, DI
-	JCC       without266
+	JCC       without262
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without266:
+without262:
 	ADDQ      R8, SI
 	BTQ       $0x03, DI
-	JCC       without267
+	JCC       without263
 	VPORQ     (SI), Z1, Z11
 	VMOVDQU64 Z11, (SI)
 
-without267:
+without263:
 	ADDQ R8, SI
 
-next258:
+next254:
 	INCQ DX
-	JMP  entity256
+	JMP  entity252
 
-nothing257:
+nothing253:
 	VPXORD    Z1, Z1, Z1
 	MOVQ      DX, SI
 	MOVQ      next+40(FP), DI
 	SHLQ      $0x06, SI
 	VMOVDQU64 Z1, (DI)(SI*1)
 	INCQ      DX
-	JMP       entity256
+	JMP       entity252
 
-end260:
+end256:
 	MOVQ      planes+88(FP), CX
 	MOVQ      pending+96(FP), DX
 	LEAQ      (DX)(AX*1), SI
@@ -7150,9 +7098,9 @@ end260:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight268:
+eight264:
 	CMPQ       AX, $0x00
-	JLE        drained271
+	JLE        drained267
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7180,23 +7128,23 @@ eight268:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), SI
 
-carry269:
+carry265:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried270
+	JEQ       carried266
 	VMOVDQU64 (SI), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (SI)
 	ADDQ      $0x40, SI
-	JMP       carry269
+	JMP       carry265
 
-carried270:
+carried266:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight268
+	JMP  eight264
 
-drained271:
+drained267:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7208,7 +7156,7 @@ drained271:
 	VZEROUPPER
 	RET
 
-full263:
+full259:
 	MOVQ      planes+88(FP), DI
 	MOVQ      pending+96(FP), R9
 	LEAQ      (R9)(AX*1), R10
@@ -7224,9 +7172,9 @@ full263:
 	VMOVDQU64 192(DI), Z5
 	VMOVDQU64 256(DI), Z6
 
-eight272:
+eight268:
 	CMPQ       AX, $0x00
-	JLE        drained275
+	JLE        drained271
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7254,28 +7202,28 @@ eight272:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(DI), R10
 
-carry273:
+carry269:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried274
+	JEQ       carried270
 	VMOVDQU64 (R10), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R10)
 	ADDQ      $0x40, R10
-	JMP       carry273
+	JMP       carry269
 
-carried274:
+carried270:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight272
+	JMP  eight268
 
-drained275:
+drained271:
 	VMOVDQU64 Z4, 128(DI)
 	VMOVDQU64 Z5, 192(DI)
 	VMOVDQU64 Z6, 256(DI)
 	XORQ      AX, AX
-	JMP       fours261
+	JMP       fours257
 
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
@@ -7298,10 +7246,10 @@ TEXT ·pushCountedAVX512(SB), NOSPLIT, $0-96
 	MOVQ      listed+64(FP), SI
 	XORQ      BX, BX
 
-entity276:
+entity272:
 	MOVQ      count+0(FP), DI
 	CMPQ      BX, DI
-	JGE       end278
+	JGE       end274
 	MOVQ      active+8(FP), DI
 	MOVLQSX   (DI)(BX*4), DI
 	MOVQ      DI, R8
@@ -7313,14 +7261,14 @@ entity276:
 	MOVQ      (R8)(DI*8), R10
 	MOVQ      8(R8)(DI*8), DI
 	SUBQ      R10, DI
-	JEQ       none277
+	JEQ       none273
 	LEAQ      (R9)(R10*4), R10
 
-fours279:
+fours275:
 	CMPQ       AX, $0x00004000
-	JGE        full281
+	JGE        full277
 	CMPQ       DI, $0x04
-	JLE        last280
+	JLE        last276
 	MOVLQSX    (R10), R8
 	MOVQ       R8, R9
 	SHLQ       $0x06, R9
@@ -7411,9 +7359,9 @@ fours279:
 	ADDQ       $0x40, AX
 	ADDQ       $0x10, R10
 	SUBQ       $0x04, DI
-	JMP        fours279
+	JMP        fours275
 
-last280:
+last276:
 	DECQ         DI
 	MOVQ         $0x00000000, R8
 	CMPQ         R8, DI
@@ -7525,11 +7473,11 @@ last280:
 	VMOVDQU64    Z10, (DI)(AX*1)
 	ADDQ         $0x40, AX
 
-none277:
+none273:
 	INCQ BX
-	JMP  entity276
+	JMP  entity272
 
-end278:
+end274:
 	MOVQ      planes+72(FP), CX
 	MOVQ      pending+80(FP), DX
 	LEAQ      (DX)(AX*1), BX
@@ -7545,9 +7493,9 @@ end278:
 	VMOVDQU64 192(CX), Z5
 	VMOVDQU64 256(CX), Z6
 
-eight282:
+eight278:
 	CMPQ       AX, $0x00
-	JLE        drained285
+	JLE        drained281
 	VMOVDQU64  (DX), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(DX), Z12, Z7
@@ -7575,23 +7523,23 @@ eight282:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(CX), BX
 
-carry283:
+carry279:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried284
+	JEQ       carried280
 	VMOVDQU64 (BX), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (BX)
 	ADDQ      $0x40, BX
-	JMP       carry283
+	JMP       carry279
 
-carried284:
+carried280:
 	ADDQ $0x00000200, DX
 	SUBQ $0x00000200, AX
-	JMP  eight282
+	JMP  eight278
 
-drained285:
+drained281:
 	VMOVDQU64 Z4, 128(CX)
 	VMOVDQU64 Z5, 192(CX)
 	VMOVDQU64 Z6, 256(CX)
@@ -7603,7 +7551,7 @@ drained285:
 	VZEROUPPER
 	RET
 
-full281:
+full277:
 	MOVQ      planes+72(FP), R8
 	MOVQ      pending+80(FP), R9
 	LEAQ      (R9)(AX*1), R11
@@ -7619,9 +7567,9 @@ full281:
 	VMOVDQU64 192(R8), Z5
 	VMOVDQU64 256(R8), Z6
 
-eight286:
+eight282:
 	CMPQ       AX, $0x00
-	JLE        drained289
+	JLE        drained285
 	VMOVDQU64  (R9), Z12
 	VMOVDQA64  Z4, Z7
 	VPTERNLOGQ $0xe8, 64(R9), Z12, Z7
@@ -7649,28 +7597,28 @@ eight286:
 	VPTERNLOGQ $0x96, Z10, Z9, Z6
 	LEAQ       320(R8), R11
 
-carry287:
+carry283:
 	VPTESTMQ  Z7, Z7, K1
 	KORTESTB  K1, K1
-	JEQ       carried288
+	JEQ       carried284
 	VMOVDQU64 (R11), Z12
 	VPXORQ    Z7, Z12, Z12
 	VPANDNQ   Z7, Z12, Z7
 	VMOVDQU64 Z12, (R11)
 	ADDQ      $0x40, R11
-	JMP       carry287
+	JMP       carry283
 
-carried288:
+carried284:
 	ADDQ $0x00000200, R9
 	SUBQ $0x00000200, AX
-	JMP  eight286
+	JMP  eight282
 
-drained289:
+drained285:
 	VMOVDQU64 Z4, 128(R8)
 	VMOVDQU64 Z5, 192(R8)
 	VMOVDQU64 Z6, 256(R8)
 	XORQ      AX, AX
-	JMP       fours279
+	JMP       fours275
 
 // func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
 // Requires: AVX, AVX512F
@@ -7679,58 +7627,58 @@ TEXT ·recordAVX512(SB), NOSPLIT, $0-56
 	MOVQ next+16(FP), CX
 	XORQ DX, DX
 
-entity290:
+entity286:
 	MOVQ      count+0(FP), BX
 	CMPQ      DX, BX
-	JGE       end292
+	JGE       end288
 	MOVLQSX   (AX)(DX*4), BX
 	SHLQ      $0x06, BX
 	VMOVDQU64 (CX)(BX*1), Z0
 	MOVQ      distance+48(FP), SI
 	MOVQ      distances+32(FP), DI
 	TESTQ     SI, SI
-	JLT       skip291
+	JLT       skip287
 	MOVQ      reached+24(FP), R8
 	VPORQ     (R8)(BX*1), Z0, Z1
 	VMOVDQU64 Z1, (R8)(BX*1)
 	TESTQ     DI, DI
-	JEQ       skip291
+	JEQ       skip287
 	ADDQ      DI, BX
 	MOVQ      plane+40(FP), DI
 	BTQ       $0x00, SI
-	JCC       without293
+	JCC       without289
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without293:
+without289:
 	ADDQ      DI, BX
 	BTQ       $0x01, SI
-	JCC       without294
+	JCC       without290
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without294:
+without290:
 	ADDQ      DI, BX
 	BTQ       $0x02, SI
-	JCC       without295
+	JCC       without291
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without295:
+without291:
 	ADDQ      DI, BX
 	BTQ       $0x03, SI
-	JCC       without296
+	JCC       without292
 	VPORQ     (BX), Z0, Z1
 	VMOVDQU64 Z1, (BX)
 
-without296:
+without292:
 	ADDQ DI, BX
 
-skip291:
+skip287:
 	INCQ DX
-	JMP  entity290
+	JMP  entity286
 
-end292:
+end288:
 	VZEROUPPER
 	RET
 
@@ -7749,7 +7697,7 @@ TEXT ·transposeBitsAVX512(SB), NOSPLIT, $0-8
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again297:
+again293:
 	VMOVDQU64    (AX), Z0
 	VMOVDQU64    512(AX), Z1
 	VMOVDQU64    1024(AX), Z2
@@ -7828,7 +7776,7 @@ again297:
 	VMOVDQU64    Z7, 3584(AX)
 	ADDQ         $0x00000040, AX
 	DECQ         CX
-	JNE          again297
+	JNE          again293
 	MOVQ         rows+0(FP), AX
 	MOVQ         $0x0f0f0f0f0f0f0f0f, CX
 	VMOVQ        CX, X9
@@ -7841,7 +7789,7 @@ again297:
 	VPBROADCASTQ X11, Z11
 	MOVQ         $0x00000008, CX
 
-again298:
+again294:
 	VMOVDQU64  (AX), Z0
 	VMOVDQU64  64(AX), Z1
 	VMOVDQU64  128(AX), Z2
@@ -7920,7 +7868,7 @@ again298:
 	VMOVDQU64  Z7, 448(AX)
 	ADDQ       $0x00000200, AX
 	DECQ       CX
-	JNE        again298
+	JNE        again294
 	VZEROUPPER
 	RET
 
@@ -7952,12 +7900,12 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-72
 	MOVQ         squares+64(FP), SI
 	MOVQ         $0x00000008, DI
 
-square299:
+square295:
 	XORQ R8, R8
 	MOVQ BX, R9
 	MOVQ SI, R10
 
-plane300:
+plane296:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  (DX), Z0
 	VPORQ      (AX), Z0, Z0
@@ -7985,7 +7933,7 @@ plane300:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent301
+	JGE        absent297
 	VPXORD     Z8, Z8, Z8
 	VPORQ      (R9), Z0, Z0
 	VMOVDQU64  Z8, (R9)
@@ -8004,10 +7952,10 @@ plane300:
 	VPORQ      896(R9), Z7, Z7
 	VMOVDQU64  Z8, 896(R9)
 
-absent301:
+absent297:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without302
+	JCC   without298
 	VPORQ (CX), Z0, Z0
 	VPORQ 128(CX), Z1, Z1
 	VPORQ 256(CX), Z2, Z2
@@ -8017,10 +7965,10 @@ absent301:
 	VPORQ 768(CX), Z6, Z6
 	VPORQ 896(CX), Z7, Z7
 
-without302:
+without298:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without303
+	JCC   without299
 	VPORQ (DX), Z0, Z0
 	VPORQ 128(DX), Z1, Z1
 	VPORQ 256(DX), Z2, Z2
@@ -8030,7 +7978,7 @@ without302:
 	VPORQ 768(DX), Z6, Z6
 	VPORQ 896(DX), Z7, Z7
 
-without303:
+without299:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8104,7 +8052,7 @@ without303:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane300
+	JL         plane296
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, (CX)
 	VMOVDQU64  Z8, (DX)
@@ -8126,7 +8074,7 @@ without303:
 	MOVQ       BX, R9
 	MOVQ       SI, R10
 
-plane304:
+plane300:
 	VPTERNLOGD $0xff, Z15, Z15, Z15
 	VMOVDQU64  64(DX), Z0
 	VPORQ      64(AX), Z0, Z0
@@ -8154,7 +8102,7 @@ plane304:
 	VPXORQ     Z7, Z15, Z7
 	MOVQ       planes+40(FP), R11
 	CMPQ       R8, R11
-	JGE        absent305
+	JGE        absent301
 	VPXORD     Z8, Z8, Z8
 	VPORQ      64(R9), Z0, Z0
 	VMOVDQU64  Z8, 64(R9)
@@ -8173,10 +8121,10 @@ plane304:
 	VPORQ      960(R9), Z7, Z7
 	VMOVDQU64  Z8, 960(R9)
 
-absent305:
+absent301:
 	MOVQ  before+48(FP), R11
 	BTQ   R8, R11
-	JCC   without306
+	JCC   without302
 	VPORQ 64(CX), Z0, Z0
 	VPORQ 192(CX), Z1, Z1
 	VPORQ 320(CX), Z2, Z2
@@ -8186,10 +8134,10 @@ absent305:
 	VPORQ 832(CX), Z6, Z6
 	VPORQ 960(CX), Z7, Z7
 
-without306:
+without302:
 	MOVQ  last+56(FP), R11
 	BTQ   R8, R11
-	JCC   without307
+	JCC   without303
 	VPORQ 64(DX), Z0, Z0
 	VPORQ 192(DX), Z1, Z1
 	VPORQ 320(DX), Z2, Z2
@@ -8199,7 +8147,7 @@ without306:
 	VPORQ 832(DX), Z6, Z6
 	VPORQ 960(DX), Z7, Z7
 
-without307:
+without303:
 	VPSRLQ     $0x20, Z0, Z8
 	VPTERNLOGQ $0x28, Z9, Z4, Z8
 	VPXORQ     Z8, Z4, Z4
@@ -8273,7 +8221,7 @@ without307:
 	ADDQ       $0x40, R10
 	INCQ       R8
 	CMPQ       R8, $0x04
-	JL         plane304
+	JL         plane300
 	VPXORD     Z8, Z8, Z8
 	VMOVDQU64  Z8, 64(CX)
 	VMOVDQU64  Z8, 64(DX)
@@ -8293,7 +8241,7 @@ without307:
 	VMOVDQU64  Z8, 960(DX)
 	MOVQ       $0x00000008, R8
 
-again308:
+again304:
 	VMOVDQU64  (SI), Z0
 	VMOVDQU64  64(SI), Z1
 	VMOVDQU64  128(SI), Z2
@@ -8372,13 +8320,13 @@ again308:
 	VMOVDQU64  Z7, 448(SI)
 	ADDQ       $0x00000200, SI
 	DECQ       R8
-	JNE        again308
+	JNE        again304
 	ADDQ       $0x00000400, AX
 	ADDQ       $0x00000400, CX
 	ADDQ       $0x00000400, DX
 	ADDQ       $0x00000400, BX
 	DECQ       DI
-	JNE        square299
+	JNE        square295
 	VZEROUPPER
 	RET
 
@@ -8389,7 +8337,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	MOVQ  stride+16(FP), CX
 	ORQ   CX, AX
 	TESTQ $0x0000003f, AX
-	JNE   unaligned309
+	JNE   unaligned305
 	MOVQ  squares+0(FP), AX
 	MOVQ  stride+16(FP), CX
 	MOVQ  out+8(FP), BX
@@ -8417,7 +8365,7 @@ TEXT ·linesAVX512(SB), NOSPLIT, $0-24
 	XORQ  R13, R13
 	MOVQ  $0x00000040, DX
 
-again310:
+again306:
 	VMOVDQU64   (AX), Z0
 	VMOVDQU64   4096(AX), Z1
 	VMOVDQU64   8192(AX), Z2
@@ -8461,12 +8409,12 @@ again310:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again310
+	JNE         again306
 	SFENCE
 	VZEROUPPER
 	RET
 
-unaligned309:
+unaligned305:
 	MOVQ squares+0(FP), AX
 	MOVQ stride+16(FP), CX
 	MOVQ out+8(FP), BX
@@ -8494,7 +8442,7 @@ unaligned309:
 	XORQ R13, R13
 	MOVQ $0x00000040, DX
 
-again311:
+again307:
 	PREFETCHT0  64(BX)(R13*1)
 	PREFETCHT0  64(SI)(R13*1)
 	PREFETCHT0  64(DI)(R13*1)
@@ -8546,6 +8494,6 @@ again311:
 	ADDQ        CX, R13
 	ADDQ        $0x40, AX
 	DECQ        DX
-	JNE         again311
+	JNE         again307
 	VZEROUPPER
 	RET

@@ -144,11 +144,6 @@ func reluAVX512(out *float32, a *float32, count int)
 //go:noescape
 func reluBackwardAVX512(out *float32, a *float32, gradient *float32, count int)
 
-// finiteAVX512 is portable.Finite for whole vectors.
-//
-//go:noescape
-func finiteAVX512(a *float32, count int) bool
-
 // adamAVX512 is portable.Adam for whole vectors.
 //
 //go:noescape

@@ -36,17 +36,6 @@ func (portable) ReLUBackward(out, a, gradient []float32) {
 	}
 }
 
-// Finite tests the exponent, which is all ones for NaN and the infinities.
-func (portable) Finite(a []float32) bool {
-	const exponent = 0x7f800000
-	for _, v := range a {
-		if math.Float32bits(v)&exponent == exponent {
-			return false
-		}
-	}
-	return true
-}
-
 // Adam makes PyTorch's step, operation by operation.
 func (portable) Adam(weight, gradient, first, second []float32, s AdamStep) {
 	gradient, first, second = gradient[:len(weight)], first[:len(weight)], second[:len(weight)]

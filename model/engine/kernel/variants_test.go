@@ -1,11 +1,7 @@
 package kernel
 
 import (
-	"bufio"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,34 +46,6 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestVariantsAgree compares every variant with portable.
-func TestVariantsAgree(t *testing.T) {
-	t.Parallel()
-	eachVariant(t, func(t *testing.T, k Kernel) {
-		rng := rand.New(rand.NewPCG(27, 28))
-		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, previous: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
-		_, tolerance := newExact(r).features()
-		want, got := make([]float32, 50*r.Width()), make([]float32, 50*r.Width())
-		portable{}.Aggregate(r, want)
-		k.Aggregate(r, got)
-		compare(t, "features", got, widen(want), func(i int) float64 { return tolerance[i] + 1e-7 })
-
-		gradient := normal(rng, len(want))
-		_, size := newExact(r).backward(widen(gradient))
-		byPortable, _ := startGradients(r)
-		portable{}.AggregateBackward(r, want, gradient, byPortable)
-		by, _ := startGradients(r)
-		k.AggregateBackward(r, got, gradient, by)
-		compare(t, "gradient of relations", by.RelationEmbeddings, widen(byPortable.RelationEmbeddings),
-			func(i int) float64 { return 1e-5 * (1 + size.relations[i]) })
-
-		a, b := normal(rng, 50*160), normal(rng, 160*32)
-		k.Multiply(got, a, b, 50, 160, 32, false)
-		portable{}.Multiply(want, a, b, 50, 160, 32, false)
-		compare(t, "product", got[:50*32], widen(want[:50*32]), func(int) float64 { return 1e-4 })
-	})
-}
-
 // TestNoAllocation checks that no method allocates.
 func TestNoAllocation(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
@@ -108,26 +76,4 @@ func TestNoAllocation(t *testing.T) {
 			t.Errorf("%v allocations a round", count)
 		}
 	})
-}
-
-// TestGeneratedMarker checks the line by which tools recognize generated files.
-func TestGeneratedMarker(t *testing.T) {
-	t.Parallel()
-	marker := regexp.MustCompile(`^// Code generated .* DO NOT EDIT\.$`)
-	files, err := filepath.Glob("*avx*_amd64.*")
-	if err != nil || len(files) != 4 {
-		t.Fatalf("generated files: %v, %v", files, err)
-	}
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(f)
-		lines.Scan()
-		if !marker.MatchString(lines.Text()) {
-			t.Errorf("%s begins with %q", name, lines.Text())
-		}
-		f.Close()
-	}
 }

@@ -17,9 +17,6 @@ type Vectors interface {
 	// ReLUBackward computes out = gradient where a is above 0, and 0 elsewhere, [n] each.
 	ReLUBackward(out, a, gradient []float32)
 
-	// Finite reports whether no entry of a is NaN or infinite.
-	Finite(a []float32) bool
-
 	// Adam updates n weights by their gradients; first and second are the running means of the
 	// gradient and of its square. All are [n].
 	Adam(weight, gradient, first, second []float32, s AdamStep)
@@ -51,4 +48,19 @@ type Dropout struct {
 	Seed      uint64
 	Layer     int // 0-based
 	Threshold uint16
+}
+
+// Finite reports whether no entry of a is NaN or infinite: any other number minus itself is 0. Its four sums do not wait for each other.
+func Finite(a []float32) bool {
+	var first, second, third, fourth float32
+	for ; len(a) >= 4; a = a[4:] {
+		first += a[0] - a[0]
+		second += a[1] - a[1]
+		third += a[2] - a[2]
+		fourth += a[3] - a[3]
+	}
+	for _, v := range a {
+		first += v - v
+	}
+	return first+second+third+fourth == 0
 }

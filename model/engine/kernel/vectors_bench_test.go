@@ -22,19 +22,6 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-func BenchmarkFinite(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range benchLengths {
-		a := aligned(rng, n)
-		eachVariantBench(b, fmt.Sprint(n), func(b *testing.B, k Kernel) {
-			b.SetBytes(int64(4 * n))
-			for b.Loop() {
-				k.Finite(a)
-			}
-		})
-	}
-}
-
 func BenchmarkAdam(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range benchLengths {

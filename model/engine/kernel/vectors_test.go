@@ -116,43 +116,24 @@ func TestReLU(t *testing.T) {
 
 func TestFinite(t *testing.T) {
 	t.Parallel()
-	eachVariant(t, func(t *testing.T, k Kernel) {
-		rng := rand.New(rand.NewPCG(43, 44))
-		for n := range 301 {
-			a := wild(rng, n, 0)
-			if n > 0 {
-				a[rng.IntN(n)] = -math.MaxFloat32
-			}
-			if !k.Finite(a) {
-				t.Fatalf("%d finite numbers are reported as not finite", n)
-			}
-			// Numbers outside of the array must not matter.
-			if around := append(append([]float32{float32(math.NaN())}, a...), float32(math.Inf(1))); !k.Finite(around[1 : 1+n]) {
-				t.Fatalf("%d numbers: read outside", n)
-			}
-			for i := range a {
-				was := a[i]
-				for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), math.Float32frombits(0xff800001)} {
-					if a[i] = bad; k.Finite(a) {
-						t.Fatalf("%g at %d of %d is reported as finite", bad, i, n)
-					}
+	rng := rand.New(rand.NewPCG(59, 60))
+	for n := range 40 {
+		a := normal(rng, n)
+		if n > 0 {
+			a[rng.IntN(n)] = []float32{math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, 0}[n%4]
+		}
+		if !Finite(a) {
+			t.Errorf("%v is said not to be finite", a)
+		}
+		for i, was := range a {
+			for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+				if a[i] = bad; Finite(a) {
+					t.Errorf("%v at %d of %d is said to be finite", bad, i, n)
 				}
-				a[i] = was
 			}
+			a[i] = was
 		}
-		// Long arrays are tested in blocks.
-		long := normal(rng, 40011)
-		for _, at := range []int{0, 1<<14 - 1, 1 << 14, 1<<15 + 5, 40007, 40010} {
-			long[at] = float32(math.Inf(1))
-			if k.Finite(long) {
-				t.Fatalf("an infinity at %d was not seen", at)
-			}
-			long[at] = 0
-		}
-		if !k.Finite(long) || !k.Finite(nil) {
-			t.Fatal("finite numbers are reported as not finite")
-		}
-	})
+	}
 }
 
 var adamSteps = []AdamStep{
@@ -324,7 +305,7 @@ func TestVectorsDoNotAllocate(t *testing.T) {
 			k.Adam(a, b, c, d, adamSteps[1])
 			k.DropoutMasks(kept, entities, 2, Dropout{Seed: 5, Layer: 1, Threshold: 999})
 			k.Transpose(a, b, 11, 7)
-			if !k.Finite(c) {
+			if !Finite(c) {
 				t.Error("zeros are not finite")
 			}
 		}); count >= 1 {

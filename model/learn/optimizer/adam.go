@@ -102,7 +102,7 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	}
 	var failed atomic.Bool
 	a.each(func(c chunk) {
-		if !a.kernel.Finite(a.tensors[c.tensor].gradient[c.from:c.to]) {
+		if !kernel.Finite(a.tensors[c.tensor].gradient[c.from:c.to]) {
 			failed.Store(true)
 		}
 	})

@@ -14,7 +14,6 @@ func (m *machine) vectors() {
 	m.product()
 	m.relu()
 	m.reluBackward()
-	m.finite()
 	m.adam()
 	m.dropoutMasks()
 	m.transpose()
@@ -112,37 +111,6 @@ func (m *machine) reluBackward() {
 		m.keepWhere(greater, none, x, by, x)
 		VMOVUPS(by, m.at(out, 0))
 	})
-	VZEROUPPER()
-	RET()
-}
-
-// finite subtracts every number from itself, which gives zero unless it is a NaN or an infinity.
-func (m *machine) finite() {
-	m.function("finite", "func(a *float32, count int) bool", "is portable.Finite for whole vectors.")
-	a, count := pointer("a"), pointer("count")
-	found := m.registers(4, 4)
-	for _, v := range found {
-		m.zero(v)
-	}
-	m.eachVector(count, 4, []reg.GPVirtual{a}, func(vectors int) {
-		for j := range vectors {
-			VMOVUPS(m.at(a, j), m.v(j))
-			VSUBPS(m.v(j), m.v(j), m.v(j))
-			VORPS(m.v(j), found[j], found[j])
-		}
-	})
-	for _, v := range found[1:] {
-		VORPS(v, found[0], found[0])
-	}
-	all := found[0].AsY()
-	if m.wide {
-		VEXTRACTF64X4(U8(1), found[0], m.v(0).AsY())
-		VORPS(m.v(0).AsY(), all, all)
-	}
-	VPTEST(all, all)
-	none := GP8()
-	SETEQ(none)
-	Store(none, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
