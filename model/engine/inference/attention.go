@@ -1,6 +1,10 @@
 package inference
 
-import "math"
+import (
+	"math"
+
+	"tagnet/model/parallel"
+)
 
 // attend returns the final states of n entities, [n, dim]: the sum of their states by age, weighted by the softmax
 // of the attention's logits over the temperature (the paper's equations 10 and 11).
@@ -10,10 +14,10 @@ func (w *Worker) attend(states [][]float32, n int) []float32 {
 		w.logits = append(w.logits, nil)
 	}
 	for age, table := range states {
-		w.logits[age] = grow(w.logits[age], n)
+		w.logits[age] = parallel.Resize(w.logits[age], n)
 		w.hidden = w.attention.rows(w.scorer.kernel, table, w.logits[age], w.hidden)
 	}
-	w.final = grow(w.final, n*d)
+	w.final = parallel.Resize(w.final, n*d)
 	clear(w.final)
 	for i := range n {
 		largest := math.Inf(-1)

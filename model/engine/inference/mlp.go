@@ -2,6 +2,7 @@ package inference
 
 import (
 	"tagnet/model/engine/kernel"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/parameters"
 )
 
@@ -47,7 +48,7 @@ func (l *queryMLP) prepare(k kernel.Multiplier, m *mlp, embedding []float32) {
 // rows sets values, [n], to the MLP of states, [n, dim]. It returns hidden, a buffer that may have grown.
 func (l *queryMLP) rows(k kernel.Multiplier, states, values, hidden []float32) []float32 {
 	n, width := len(values), len(l.shift)
-	hidden = grow(hidden, n*width)
+	hidden = parallel.Resize(hidden, n*width)
 	for rest := hidden; len(rest) > 0; {
 		rest = rest[copy(rest, l.shift):]
 	}

@@ -128,11 +128,3 @@ func (w *Worker) scoreStates(states [][]float32, values []float32) {
 	}
 	w.hidden = w.score.rows(w.scorer.kernel, rows, values, w.hidden)
 }
-
-// grow returns s with n entries of any value, reallocated if it is too small.
-func grow(s []float32, n int) []float32 {
-	if cap(s) < n {
-		return make([]float32, n)
-	}
-	return s[:n]
-}
