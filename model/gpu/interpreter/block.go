@@ -17,7 +17,6 @@ type block struct {
 	mark    uint64 // what it leaves in cells: the launch and id + 1
 	warps   []*warp
 	shared  shared
-	steps   int64
 	blockID []int // rows of %ctaid.x
 	changed []int // rows that instructions may write
 }
@@ -66,7 +65,7 @@ func (k *kernel) worker(r *run) *worker {
 
 // begin prepares for a launch.
 func (k *worker) begin(r *run) {
-	k.run, k.block.steps = r, 0
+	k.run = r
 	for _, w := range k.block.warps {
 		w.run = r
 		for _, s := range r.kernel.specials {

@@ -105,18 +105,6 @@ func TestWorkersFindTheSameFault(t *testing.T) {
 	}
 }
 
-func TestSteps(t *testing.T) {
-	t.Parallel()
-	d := New()
-	k := load(t, d, faulty("bar.sync 0;"), "faulty")
-	if err := d.Launch(k, 3, 64, cleared(t, d, 4), cleared(t, d, 4)); err != nil {
-		t.Fatal(err)
-	}
-	if want := int64(3 * 2 * 14); d.Steps() != want {
-		t.Errorf("%d steps, want %d", d.Steps(), want)
-	}
-}
-
 // TestRegistersAreNotKept runs blocks that read a register before they write it.
 func TestRegistersAreNotKept(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,6 @@ type Device struct {
 	memory   *memory
 	kernels  []*kernel
 	launches uint64
-	steps    int64
 	marks    []past // what comes before each
 	schedule schedule
 }
@@ -151,9 +150,6 @@ func (d *Device) Clear(at device.Pointer, bytes int64) error {
 	b.mark(i, int(bytes))
 	return nil
 }
-
-// Steps returns how many instructions the warps of the last launch executed.
-func (d *Device) Steps() int64 { return d.steps }
 
 // Synchronize notes that the host waits for the stream; Launch has waited.
 func (d *Device) Synchronize() error {

@@ -64,10 +64,8 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 			lock.Unlock()
 		}
 	})
-	d.steps = 0
 	for _, w := range workers {
 		if w != nil {
-			d.steps += w.block.steps
 			k.idle = append(k.idle, w)
 		}
 	}

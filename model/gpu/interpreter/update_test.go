@@ -171,16 +171,4 @@ func BenchmarkUpdate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(d.Steps()), "ns/step")
-}
-
-func BenchmarkSmallLaunch(b *testing.B) {
-	d := New()
-	k := load(b, d, faulty("bar.sync 0;"), "faulty")
-	a := cleared(b, d, 256)
-	for b.Loop() {
-		if err := d.Launch(k, 1, 64, a, a); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -44,15 +44,12 @@ func (w *warp) behind() (pc int, group uint32, limit int) {
 // diverged converge again.
 func (w *warp) advance() {
 	code := w.run.kernel.code
-	steps := int64(0)
-	defer func() { w.block.steps += steps }()
 	for w.live != 0 {
 		// Run the group to limit, where the next lanes wait to join.
 		pc, group, limit := w.behind()
 		for {
 			c := &code[pc]
 			w.at = c
-			steps++
 			mask := group
 			if c.guarded {
 				mask &= c.guard.lanes(w)
