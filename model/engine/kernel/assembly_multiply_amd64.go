@@ -8,21 +8,11 @@ func (s *assembly) Multiply(c, a, b []float32, n, k, m int, add bool) {
 
 // MultiplyRows computes panels of c = a b, for an a of any stride.
 func (s *assembly) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	s.multiplyFrom(0, c, a, stride, b, n, k, m, add)
-}
-
-// MultiplyColumns computes panels from the first requested column on.
-func (s *assembly) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
-	s.multiplyFrom(first, c, a, k, b, n, k, m, add)
-}
-
-// multiplyFrom computes the columns of c from j on.
-func (s *assembly) multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, add bool) {
 	if n == 0 || k == 0 {
-		multiplyFrom(j, c, a, stride, b, n, k, m, add)
+		s.portable.MultiplyRows(c, a, stride, b, n, k, m, add)
 		return
 	}
-	s.panels(c[:n*m], a[:(n-1)*stride+k], b[:k*m], n, k, m, j, stride, 1, add)
+	s.panels(c[:n*m], a[:(n-1)*stride+k], b[:k*m], n, k, m, stride, 1, add)
 }
 
 // MultiplyTransposed adds the terms in the order of the rows, starting from zero or from c, as
@@ -40,16 +30,17 @@ func (s *assembly) MultiplyRowsTransposed(c, a []float32, stride int, b []float3
 	const block = 64
 	for first := 0; first < n; first += block {
 		rows := min(block, n-first)
-		s.panels(c[:k*m], a[first*stride:(first+rows-1)*stride+k], b[first*m:(first+rows)*m], k, rows, m, 0, 1, stride, add || first > 0)
+		s.panels(c[:k*m], a[first*stride:(first+rows-1)*stride+k], b[first*m:(first+rows)*m], k, rows, m, 1, stride, add || first > 0)
 	}
 }
 
-// panels computes the columns of c [rows, m] = or += a b from j on, for b [terms, m], element
+// panels computes c [rows, m] = or += a b, for b [terms, m], element
 // (i, p) of a being at i*aRow + p*aTerm.
-func (s *assembly) panels(c, a, b []float32, rows, terms, m, j, aRow, aTerm int, add bool) {
+func (s *assembly) panels(c, a, b []float32, rows, terms, m, aRow, aTerm int, add bool) {
 	if len(a) == 0 || len(b) == 0 || len(c) == 0 {
 		return
 	}
+	j := 0
 	for ; j+2*s.floats <= m; j += 2 * s.floats {
 		s.multiply(&c[j], &a[0], &b[j], rows, terms, 4*m, 4*aRow, 4*aTerm, 4*m, add)
 	}

@@ -56,10 +56,6 @@ type Multiplier interface {
 	// MultiplyRows computes c = a b, or adds it, for an a whose rows begin stride entries apart.
 	MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool)
 
-	// MultiplyColumns computes only the columns of c = a b from first on, or adds them. It leaves the other
-	// columns unchanged.
-	MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool)
-
 	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
 	MultiplyTransposed(c, a, b []float32, n, k, m int, add bool)
 

@@ -83,9 +83,8 @@ func TestMultiplyTransposed(t *testing.T) {
 	})
 }
 
-// TestMultiplySubmatrices checks that some columns, or rows of a wider table, give the bits of the whole
-// product, and that nothing else is read or written.
-func TestMultiplySubmatrices(t *testing.T) {
+// TestMultiplyRowsOfWiderTables checks that they give the bits of the product of rows alone.
+func TestMultiplyRowsOfWiderTables(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(21, 22))
@@ -107,24 +106,6 @@ func TestMultiplySubmatrices(t *testing.T) {
 				k.MultiplyRowsTransposed(rowsT, wide, inner+beyond, d, n, inner, m, add)
 				if !slices.Equal(rows, want) || !slices.Equal(rowsT, wantT) {
 					t.Errorf("%v, add %v: longer rows change the product", s, add)
-				}
-				for _, first := range []int{0, min(1, m), m / 2, max(0, m-1), m} {
-					columns, unread := slices.Clone(start), slices.Clone(b)
-					for i := range unread {
-						if i%m < first {
-							unread[i] = float32(math.NaN())
-						}
-					}
-					k.MultiplyColumns(columns, a, unread, n, inner, m, first, add)
-					for i, got := range columns {
-						expected := want[i]
-						if i%m < first {
-							expected = start[i]
-						}
-						if got != expected {
-							t.Fatalf("%v, columns from %d, add %v: [%d] = %g, want %g", s, first, add, i, got, expected)
-						}
-					}
 				}
 			}
 		}

@@ -16,18 +16,8 @@ func (p portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
 
 // MultiplyRows computes c = a b for an a of any stride.
 func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	multiplyFrom(0, c, a, stride, b, n, k, m, add)
-}
-
-// MultiplyColumns computes the columns of c = a b from first on.
-func (portable) MultiplyColumns(c, a, b []float32, n, k, m, first int, add bool) {
-	multiplyFrom(first, c, a, k, b, n, k, m, add)
-}
-
-// multiplyFrom computes the columns of c = a b, or c += a b, from j on.
-func multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	for i := 0; i < n && !add; i++ {
-		clear(c[i*m+j : (i+1)*m])
+	if !add {
+		clear(c[:n*m])
 	}
 	if n == 0 {
 		return
@@ -36,11 +26,11 @@ func multiplyFrom(j int, c, a []float32, stride int, b []float32, n, k, m int, a
 		terms := min(portableTerms, k-term)
 		block := b[term*m : (term+terms)*m]
 		if n >= packedRows {
-			multiplyPacked(j, c, a[term:], stride, block, n, m, terms)
+			multiplyPacked(c, a[term:], stride, block, n, m, terms)
 			continue
 		}
 		for i := range n {
-			multiplyRow(j, c[i*m:(i+1)*m], a[i*stride+term:][:terms], block)
+			multiplyRow(c[i*m:(i+1)*m], a[i*stride+term:][:terms], block)
 		}
 	}
 }
@@ -66,18 +56,17 @@ func (portable) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, 
 			for p, at := 0, first*stride+i; p < terms; p, at = p+1, at+stride {
 				row[p] = a[at]
 			}
-			multiplyRow(0, c[i*m:(i+1)*m], row[:terms], rows)
+			multiplyRow(c[i*m:(i+1)*m], row[:terms], rows)
 		}
 	}
 }
 
-// multiplyRow computes c += sum over p of a[p] * (row p of b), in order of p, for the columns from
-// j on.
-func multiplyRow(j int, c, a, b []float32) {
+// multiplyRow computes c += sum over p of a[p] * (row p of b), in order of p.
+func multiplyRow(c, a, b []float32) {
 	if len(a) == 0 {
 		return
 	}
-	m := len(c)
+	j, m := 0, len(c)
 	for takesTwelve(m - j) {
 		twelveTerms((*[12]float32)(c[j:]), a, b[j:], m)
 		j += 12
@@ -152,10 +141,10 @@ func eightTerms(into *[8]float32, a, b []float32, m int) {
 // rows of a wide matrix are far apart.
 type packed [12 * portableTerms]float32
 
-// multiplyPacked computes the columns of c += a b from j on, for some of the terms and for n rows
-// of a that are stride entries apart.
-func multiplyPacked(j int, c, a []float32, stride int, b []float32, n, m, terms int) {
+// multiplyPacked computes c += a b for some of the terms and for n rows of a that are stride entries apart.
+func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
 	var columns packed
+	j := 0
 	for takesTwelve(m - j) {
 		columns.pack(b[j:], m, terms, 12)
 		for i := range n {

@@ -70,7 +70,6 @@ func TestNoAllocation(t *testing.T) {
 			k.NormalizeBackward(u, gradient, by)
 			k.Multiply(c, a, b, 50, 50, 50, true)
 			k.MultiplyTransposed(c, a, b, 50, 50, 50, true)
-			k.MultiplyColumns(c, a, b, 50, 50, 50, 16, true)
 			k.MultiplyRowsTransposed(c, a, 50, b, 50, 40, 50, true)
 		}); count >= 1 {
 			t.Errorf("%v allocations a round", count)

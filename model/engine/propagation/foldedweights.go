@@ -96,11 +96,8 @@ func (p *runner) multiplyBackward(x *layerUpdate, c *chunk, m activations, linea
 			p.multiplyRareBackward(layer, c.degrees[b.first:b.last], rows, linearGradient, featureGradient, into)
 			continue
 		}
-		// A previous state of zero is a constant without a gradient. Its columns stay as they are: a
-		// group without previous states does not read them.
-		matrix := p.fold(&layer.transposed, c.buckets[i:], 0)
-		p.kernel.MultiplyColumns(featureGradient, linearGradient, matrix, b.zeroRows, d, width, d, false)
-		p.kernel.Multiply(featureGradient[b.zeroRows*width:], linearGradient[b.zeroRows*d:], matrix, n-b.zeroRows, d, width, false)
+		// A group without previous states does not read the gradient of theirs.
+		p.kernel.Multiply(featureGradient, linearGradient, p.fold(&layer.transposed, c.buckets[i:], 0), n, d, width, false)
 		p.unfold(b, rows, linearGradient, into)
 	}
 }
