@@ -8,9 +8,12 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
+// MostPasses is how often a training for a time learns from each fact at most: more has not helped.
+const MostPasses = 40
+
 const (
-	// validations is about how often a training for a time is validated, mostPasses how often it learns from each fact at most: more has not helped.
-	validations, mostPasses = 10, 40
+	// validations is about how often a training for a time is validated.
+	validations = 10
 	// validationShare is the part of the time that validations may take, leastValidated the validation queries that they take even so.
 	validationShare, leastValidated = .15, 20
 	// lastRate is the learning rate of the last epoch as a part of that of the first.
@@ -25,6 +28,7 @@ type Timetable struct {
 	ValidLimit                             int64
 	Decay                                  float64 // of the learning rate
 	Queries                                int64   // of all epochs
+	Enough                                 bool    // the training is one of MostPasses, and takes less than its time
 }
 
 // Timetable returns the timetable of a training on a number of facts, which has a number of validation answers, for some seconds. ok is false if the
@@ -37,7 +41,9 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 	}
 	validation := s.Ranked * float64(t.ValidLimit)
 	queries := (seconds - validation*float64(validations+extra)) / s.Query
-	queries = min(queries, float64(mostPasses)*float64(facts))
+	if enough := float64(MostPasses) * float64(facts); queries > enough {
+		queries, t.Enough = enough, true
+	}
 	// Short epochs draw a part of the facts; of a small graph, several passes are made before a validation.
 	c.QueriesPerEpoch = 0
 	if perEpoch := queries / validations; perEpoch < float64(facts) {

@@ -51,8 +51,11 @@ func TestTimetable(t *testing.T) {
 		if n := got.Epochs / got.ValidateEvery; n < 5 || n > 20 {
 			t.Errorf("%s: %d validations: %+v", name, n, got)
 		}
-		if got.Queries > mostPasses*int64(c.facts) {
+		if got.Queries > MostPasses*int64(c.facts) {
 			t.Errorf("%s: %d queries about %d facts", name, got.Queries, c.facts)
+		}
+		if want := name == "a small graph"; got.Enough != want {
+			t.Errorf("%s: enough passes: %v, want %v", name, got.Enough, want)
 		}
 		if rate := optimizer.LearningRate(configuration.Configuration{LearningRate: 1, LearningRateDecay: got.Decay}, got.Epochs); rate < .1 || rate > .15 {
 			t.Errorf("%s: the last learning rate is %g of the first, want %g", name, rate, lastRate)

@@ -68,6 +68,9 @@ func NamedColumns(columns []string) bool {
 // they have no names.
 func choose(columns, fields []string) ([3]int, error) {
 	at := [3]int{0, 1, 2}
+	if len(fields) == 1 && strings.Count(fields[0], ",") >= 2 {
+		return at, remedy.Errorf("say --format csv", "the header has commas where tabs belong: %s", fields[0])
+	}
 	if len(columns) == 0 {
 		if named, ok := usual(fields); ok {
 			return named, nil

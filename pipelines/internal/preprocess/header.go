@@ -12,20 +12,20 @@ import (
 
 // checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line of column names: its words
 // occur in no other line. Package facts finds the usual names of columns. First lines of other files do not count, as these may be headers too,
-// but the files of one folder are alike: a header of one is the header of all.
+// but the files of one folder are alike: a header of one is the header of all. The files of --inference may be written otherwise, and say nothing.
 func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	if f.header != auto {
 		return nil
 	}
 	var texts []text
 	for _, t := range d.files {
-		if t.mayHaveHeader() {
+		if t.mayHaveHeader() && (t.graph == triples.Training || d.listed()) {
 			t.options.Entities, t.options.Relations = nil, nil // they count the ids without a name
 			texts = append(texts, t)
 		}
 	}
 	for i, t := range texts {
-		if t.split != "train" || t.graph != triples.Training && !d.listed() {
+		if t.split != "train" {
 			continue
 		}
 		is, err := isHeader(ctx, slices.Concat(texts[i:], texts[:i]), !d.listed())

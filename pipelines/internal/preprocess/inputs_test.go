@@ -252,6 +252,7 @@ func TestHeader(t *testing.T) {
 		"further columns":   {map[string]string{"train.csv": "head,relation,tail,since\na,r,b,2020\nb,r,a,1990\n", "test.tsv": "a\tr\ta\t1\nb\tr\tb\t-1\na\tr\tb\t1\n"}, "", "columns that are not read: since, column 4\n  warning: column 4 has the labels of true and false facts, and 1 line of false ones became facts", []string{"--columns", "1,2,3"}},
 		"other names":       {with("who\twhat\twhom\r\n"), "train.txt", "its words occur in no other line", nil},
 		"in one CSV":        {one, "all.csv", "its words occur in no other line", []string{"--split", "60,20,20"}},
+		"other inference":   {with("who\twhat\twhom\n"), "train.txt", "its words occur in no other line", []string{"--inference", pipelinetest.Dataset(t, small())}},
 		"alone":             {map[string]string{"train.txt": "wer\twie\twen\n" + small()["train.txt"]}, "train.txt", "looks like a header", nil},
 		"the same fact":     {with("dora\tparent\tanna\n"), "", "", nil},
 		"a repeated word":   {with("who\tlikes\twhom\n"), "", "", nil},
@@ -484,6 +485,7 @@ func TestOddInputs(t *testing.T) {
 		"two columns":        {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--columns is "a,b": want`}, []string{"--dataset", good, "--columns", "a,b"}},
 		"names, no header":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--columns a,b,c are names`}, []string{"--dataset", good, "--columns", "a,b,c", "--header", "no"}},
 		"no such names":      {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`train.txt:1: no column is named "x"; give --columns others: there are anna, parent, bert`}}, []string{"--dataset", good, "--columns", "x,y,z"}},
+		"commas in a header": {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the header has commas where tabs belong: who,what,whom; say --format csv"}}, []string{"--dataset", filepath.Join(pipelinetest.Dataset(t, map[string]string{"facts.tsv": "who,what,whom\na,r,b\n"}), "facts.tsv"), "--header", "yes"}},
 		"split, inductive":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: "--split with --inference"}, []string{"--dataset", good, "--inference", good, "--split", "80,10,10"}},
 		"format of sample":   {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "csv" without a --dataset`}, []string{"--format", "csv"}},
 	} {

@@ -406,7 +406,11 @@ func set(e *command.Environment, list []string) error {
 
 // say prints the choice, why, and until when.
 func (c *candidate) say(e *command.Environment, minutes float64, deadline time.Time) {
-	e.Say("--minutes %g, until %s: %s queries at %.0f a second, then %s to fit probabilities", minutes, clock(deadline),
+	until := ", until " + clock(deadline)
+	if c.timetable.Enough {
+		until = fmt.Sprintf(" is more than it takes, as more than %d passes over the facts have not helped", learn.MostPasses)
+	}
+	e.Say("--minutes %g%s: %s queries at %.0f a second, then %s to fit probabilities", minutes, until,
 		progress.Count(c.timetable.Queries), 1/c.speed.Query, progress.Duration(time.Duration(c.fit)*time.Second))
 	if c.choice != "" {
 		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))

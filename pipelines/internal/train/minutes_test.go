@@ -30,7 +30,7 @@ func TestMinutes(t *testing.T) {
 	if found == nil {
 		t.Fatalf("no flags in\n%s", out)
 	}
-	for _, want := range []string{"--minutes 5, until ", "--dim 4 --epochs ", "best: epoch "} {
+	for _, want := range []string{"--minutes 5 is more than it takes, as more than 40 passes", "--dim 4 --epochs ", "best: epoch "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -158,7 +158,7 @@ func TestDefaultMinutesTooShort(t *testing.T) {
 	defaultMinutes = 1e-5
 	defer func() { defaultMinutes = before }()
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", ring(t, 40), "--plan")
-	if want := "1e-05 minutes are too short on this graph: --minutes 1\n--minutes 1, until "; !strings.Contains(out, want) {
+	if want := "1e-05 minutes are too short on this graph: --minutes 1\n--minutes 1 is more than it takes, "; !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 }

@@ -162,7 +162,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	if decided == complete {
-		e.Say("%s is complete with the same configuration; use --force to train again", t.folder)
+		e.Say("%s is complete with the same configuration; use --force to train again, or --resume --minutes M to train for longer", t.folder)
 		return t.summarize(ctx, false)
 	}
 	// Training, if there is something to train, then the probabilities.

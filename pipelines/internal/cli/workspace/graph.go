@@ -28,7 +28,11 @@ func (w Workspace) ListStep(ctx context.Context) Command {
 	if err == nil && e == nil && len(names) > 0 && 2*kg.EntitiesOf(m, "test")*len(names) > fewQueries {
 		return w.Command("discover", "--relation", names[0])
 	}
-	return w.Command("discover")
+	list := w.Command("discover")
+	if _, err := manifest.Read(ctx, w.Path(w.FactsFolder("all"))); err == nil { // of an earlier model or graph
+		list = list.With("--force")
+	}
+	return list
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.

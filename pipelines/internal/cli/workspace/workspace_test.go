@@ -573,3 +573,17 @@ func TestPartingEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestListStep overwrites a list that an earlier model has made.
+func TestListStep(t *testing.T) {
+	w := New(t.TempDir())
+	if got := w.ListStep(t.Context()).String(); strings.Contains(got, "--force") {
+		t.Errorf("without a list: %s, want no --force", got)
+	}
+	if err := manifest.Write(t.Context(), w.Path(w.FactsFolder("all")), manifest.Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.ListStep(t.Context()).String(); !strings.HasSuffix(got, "discover --workspace "+w.Root()+" --force") {
+		t.Errorf("with a list: %s, want --force", got)
+	}
+}
