@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tagnet/formats/names"
 	"tagnet/model/graph"
 )
@@ -51,11 +53,15 @@ func (e *UnknownNameError) Error() string {
 	if e.Untrained {
 		return fmt.Sprintf("the model was not trained with the %s %s of the graph", e.Kind, shown(e.Name))
 	}
+	quote := shown
+	if len(e.Closest) > 0 && norm.NFC.String(e.Name) == norm.NFC.String(e.Closest[0]) {
+		quote = strconv.QuoteToASCII // they look alike, as only their accents are encoded in two ways
+	}
 	quoted := make([]string, len(e.Closest))
 	for i, name := range e.Closest {
-		quoted[i] = shown(name)
+		quoted[i] = quote(name)
 	}
-	return fmt.Sprintf("unknown %s %s; closest: %s", e.Kind, shown(e.Name), strings.Join(quoted, ", "))
+	return fmt.Sprintf("unknown %s %s; closest: %s", e.Kind, quote(e.Name), strings.Join(quoted, ", "))
 }
 
 // NewLookup returns the lookup of a graph's entities, by id, and of its base relations, by id. Both are in byte order, as

@@ -103,4 +103,8 @@ func TestLookup(t *testing.T) {
 	if want := `unknown entity "anna"; closest: "Anna", "Ann", "Bert"`; err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
+	alike := UnknownNameError{Kind: "entity", Name: "Zoe\u0308", Closest: []string{"Zo\u00eb"}}
+	if got, want := alike.Error(), `unknown entity "Zoe\u0308"; closest: "Zo\u00eb"`; got != want {
+		t.Errorf("error %s of names that look alike, want %s", got, want)
+	}
 }
