@@ -528,8 +528,9 @@ class Operations:
         return self._transport("GET", "/score", {"head": head, "relation": relation, "tail": tail, "k": k}, None, Triples.read)
 
     def entities(self, *, prefix: str | None = None, contains: str | None = None, count: int | None = None) -> Entities:
-        """The entities whose names begin with a prefix, whatever the case of its letters; those with the prefix as it is
-        written come first. Or, with contains, after those also the entities whose names contain the text elsewhere.
+        """The entities whose names begin with a prefix, whatever the case and the accents of its letters; those with the
+        prefix as it is written come first. Or, with contains, after those also the entities whose names contain the
+        text elsewhere.
 
         Args:
             contains: Instead of prefix. All names are looked at until enough are found.
