@@ -46,7 +46,8 @@ type Setting struct {
 func (l List) settings() (all []Setting) {
 	for _, s := range l.Settings {
 		all = append(all, s)
-		if s.Split = true; s.Model == "" {
+		if s.Model == "" {
+			s.Split = true
 			all = append(all, s)
 		}
 	}

@@ -54,7 +54,7 @@ func New(entities, baseRelations int, facts []Fact) (*Graph, error) {
 		edges = append(edges, [3]int32{f.Tail, f.Head, f.Relation}, [3]int32{f.Head, f.Tail, f.Relation + int32(baseRelations)})
 	}
 	slices.SortFunc(edges, func(a, b [3]int32) int {
-		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
+		return slices.Compare(a[:], b[:])
 	})
 	edges = slices.Compact(edges)
 	b := NewBuilder(entities, baseRelations, int64(len(edges)))

@@ -61,7 +61,7 @@ type Measured struct {
 	PeakMiB    float64 `json:"peak_mib,omitempty"`
 	// Load is the mean number of processes that wanted to run in the minute before.
 	Load float64 `json:"load,omitempty"`
-	// Made is what a function of the list made.
+	// Made is the result of a function of the list.
 	Made       json.RawMessage `json:"made,omitempty"`
 	Training   *Training       `json:"training,omitempty"`
 	Evaluation *Evaluation     `json:"evaluation,omitempty"`

@@ -69,7 +69,7 @@ var binary32 = map[string]func(x, y uint64) uint64{
 	"max":    larger32,
 }
 
-// larger32 returns the larger number, 0 before -0. NaN gives way.
+// larger32 returns the larger number, 0 before -0. If one is NaN, it returns the other.
 func larger32(x, y uint64) uint64 {
 	switch a, b := f32(x), f32(y); {
 	case a != a && b != b:

@@ -19,7 +19,7 @@ type job struct {
 	sources int64
 	loads   []command.Load
 	queries int64 // of the split
-	// total, unit and counter are what the bar shows.
+	// The progress bar counts up to total, in a unit, by a counter of the workers.
 	total         int64
 	unit, counter string
 	build         func(held lock.Lock) *beam.Pipeline
