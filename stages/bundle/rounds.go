@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -78,7 +79,7 @@ func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []b
 	for _, s := range f.Params.searches(file) {
 		requests := f.Params.advance(finder, s)
 		emitSearch(s.key(), s.encode())
-		emitRequests(requests, emitRequest)
+		emitAll(encodeRequests(requests), emitRequest)
 	}
 }
 
@@ -94,40 +95,83 @@ func (p Params) searches(file File) (list []*search) {
 	return list
 }
 
-func emitRequests(requests map[int]*request, emit func(int, []byte)) {
+// encodeRequests returns requests as elements, in the order of their blocks.
+func encodeRequests(requests map[int]*request) (list []keyed) {
 	for _, block := range slices.Sorted(maps.Keys(requests)) {
-		emit(block, requests[block].encode())
+		list = append(list, keyed{block, requests[block].encode()})
+	}
+	return list
+}
+
+// keyed is an element with its key.
+type keyed struct {
+	key   int
+	bytes []byte
+}
+
+// emitAll emits elements.
+func emitAll(list []keyed, emit func(int, []byte)) {
+	for _, k := range list {
+		emit(k.key, k.bytes)
 	}
 }
 
+// drain returns the values of a key.
+func drain(values func(*[]byte) bool) (list [][]byte) {
+	var element []byte
+	for values(&element) {
+		list = append(list, element)
+	}
+	return list
+}
+
 // answerFn answers the requests of searches to a block.
-type answerFn struct{ Params Params }
+type answerFn struct {
+	Params Params
+
+	blocks worker.Concurrent[[]keyed]
+}
 
 // Setup limits the memory of the worker.
 func (f *answerFn) Setup() { budget.Limit(f.Params.Memory) }
 
-// ProcessElement emits the lists of each request by the key of its search.
-func (f *answerFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, emit func(int, []byte)) error {
-	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
-	if err != nil {
-		return err
+// ProcessElement begins to answer the requests to a block.
+func (f *answerFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, _ func(int, []byte)) error {
+	elements := drain(requests)
+	return f.blocks.Go(ctx, f.Params.Threads, func(ctx context.Context) ([]keyed, error) { return f.Params.answerRequests(ctx, number, elements) })
+}
+
+// FinishBundle emits the lists of each request by the key of its search.
+func (f *answerFn) FinishBundle(_ context.Context, emit func(int, []byte)) error {
+	return finish(&f.blocks, emit)
+}
+
+// finish waits for the elements of a bundle of Beam's and emits what they became.
+func finish(elements *worker.Concurrent[[]keyed], emit func(int, []byte)) error {
+	all, err := elements.Wait() // none where one failed
+	for _, list := range all {
+		emitAll(*list, emit)
 	}
-	defer leave()
-	block, err := f.Params.readBlock(ctx, number)
+	return err
+}
+
+// answerRequests returns the lists of a block that requests want.
+func (p Params) answerRequests(ctx context.Context, number int, requests [][]byte) ([]keyed, error) {
+	block, err := p.readBlock(ctx, number)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var element []byte
-	for requests(&element) {
+	var lists []keyed
+	for _, element := range requests {
 		r, err := decodeRequest(element)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var e encoder
 		encodeLists(&e, r.answer(block))
-		emit(r.search, e.bytes)
+		lists = append(lists, keyed{r.search, e.bytes})
 	}
-	return nil
+	return lists, nil
 }
 
 // answer returns the lists of a block that a request wants.
@@ -144,69 +188,100 @@ type advanceFn struct {
 	Params Params
 	Last   bool
 
-	finder *parts.Partial
+	searches worker.Concurrent[advanced]
+	finders  sync.Pool // of *parts.Partial
 }
 
-// ProcessElement joins a search with the lists that have arrived.
-func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists func(*[]byte) bool, emitSearch, emitRequest func(int, []byte)) error {
-	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	// The search, and the lists of edges that it asked for in the round before.
-	var element []byte
-	if !searches(&element) {
+// advanced is a search after a round, and its next requests.
+type advanced struct {
+	search   keyed
+	requests []keyed
+}
+
+// ProcessElement begins to join a search with the lists that have arrived.
+func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists func(*[]byte) bool, _, _ func(int, []byte)) error {
+	search, arrived := drain(searches), drain(lists)
+	if len(search) == 0 {
 		return fmt.Errorf("the search of query %d is missing: %w", key, errElement)
 	}
-	s, err := decodeSearch(element)
+	return f.searches.Go(ctx, f.Params.Threads, func(ctx context.Context) (advanced, error) {
+		a, err := f.advance(search[0], arrived)
+		if err == nil {
+			searchRounds.Inc(ctx, 1)
+		}
+		return a, err
+	})
+}
+
+// FinishBundle emits the searches and their requests.
+func (f *advanceFn) FinishBundle(_ context.Context, emitSearch, emitRequest func(int, []byte)) error {
+	all, err := f.searches.Wait()
 	if err != nil {
 		return err
 	}
-	for lists(&element) {
-		d := &decoder{bytes: element}
+	for _, a := range all {
+		emitSearch(a.search.key, a.search.bytes)
+		emitAll(a.requests, emitRequest)
+	}
+	return nil
+}
+
+// advance joins a search with the lists of edges that it asked for in the round before.
+func (f *advanceFn) advance(element []byte, lists [][]byte) (advanced, error) {
+	s, err := decodeSearch(element)
+	if err != nil {
+		return advanced{}, err
+	}
+	for _, list := range lists {
+		d := &decoder{bytes: list}
 		if decodeLists(d, s.known); d.err != nil {
-			return d.err
+			return advanced{}, d.err
 		}
 	}
-	if f.finder == nil {
-		f.finder = parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
+	finder, ok := f.finders.Get().(*parts.Partial)
+	if !ok {
+		finder = parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	}
-	requests := f.Params.advance(f.finder, s)
+	defer f.finders.Put(finder)
+	requests, key := f.Params.advance(finder, s), s.key()
 	// After the last round no lists are requested any more but the pieces of the part, and the search has the key of its file.
 	if f.Last {
 		key = s.file
 		if requests, err = f.Params.pieces(s); err != nil {
-			return err
+			return advanced{}, err
 		}
 	}
-	emitSearch(key, s.encode())
-	emitRequests(requests, emitRequest)
-	searchRounds.Inc(ctx, 1)
-	return nil
+	return advanced{keyed{key, s.encode()}, encodeRequests(requests)}, nil
 }
 
 // pieceFn makes the pieces of parts that a block has.
-type pieceFn struct{ Params Params }
+type pieceFn struct {
+	Params Params
 
-// ProcessElement emits the piece of each request by the number of its file.
-func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, emit func(int, []byte)) error {
-	ctx, leave, err := worker.Enter(ctx, f.Params.Threads)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	var all []*request
-	var sources []int32
-	var element []byte
-	for requests(&element) {
-		r, err := decodeRequest(element)
-		if err != nil {
-			return err
+	blocks worker.Concurrent[[]keyed]
+}
+
+// ProcessElement begins to make the pieces of a block.
+func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, _ func(int, []byte)) error {
+	elements := drain(requests)
+	return f.blocks.Go(ctx, f.Params.Threads, func(ctx context.Context) (pieces []keyed, err error) {
+		var all []*request
+		var sources []int32
+		for _, element := range elements {
+			r, err := decodeRequest(element)
+			if err != nil {
+				return nil, err
+			}
+			if all = append(all, r); len(r.relations) > 0 {
+				sources = append(sources, r.Source)
+			}
 		}
-		if all = append(all, r); len(r.relations) > 0 {
-			sources = append(sources, r.Source)
-		}
-	}
-	return f.Params.makePieces(ctx, number, all, sources, emit)
+		err = f.Params.makePieces(ctx, number, all, sources, func(file int, piece []byte) { pieces = append(pieces, keyed{file, piece}) })
+		return pieces, err
+	})
+}
+
+// FinishBundle emits the piece of each request by the number of its file.
+func (f *pieceFn) FinishBundle(_ context.Context, emit func(int, []byte)) error {
+	return finish(&f.blocks, emit)
 }

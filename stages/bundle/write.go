@@ -23,15 +23,32 @@ var elementBytes = worker.NewCounter("parts", ElementBytes)
 const ElementBytes = "part_element_bytes"
 
 // writeFn puts the parts of a file together and writes it.
-type writeFn struct{ Params Params }
+type writeFn struct {
+	Params Params
 
-// ProcessElement writes a file and emits its number.
-func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces func(*[]byte) bool, emit func(int)) error {
-	ctx, leave, err := worker.Enter(f.Params.Lock.Guard(ctx), f.Params.Threads)
-	if err != nil {
-		return err
+	files worker.Concurrent[int]
+}
+
+// ProcessElement begins to write a file.
+func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces func(*[]byte) bool, _ func(int)) error {
+	encodedSearches, encodedPieces := drain(searches), drain(pieces)
+	return f.files.Go(ctx, f.Params.Threads, func(ctx context.Context) (int, error) {
+		return file, f.Params.write(ctx, file, encodedSearches, encodedPieces)
+	})
+}
+
+// FinishBundle emits the number of each file.
+func (f *writeFn) FinishBundle(_ context.Context, emit func(int)) error {
+	written, err := f.files.Wait() // none where one failed
+	for _, file := range written {
+		emit(*file)
 	}
-	defer leave()
+	return err
+}
+
+// write writes a file of encoded searches and pieces.
+func (p Params) write(ctx context.Context, file int, searches, pieces [][]byte) error {
+	ctx = p.Lock.Guard(ctx)
 	all, encoded, size, err := gather(searches, pieces)
 	if err != nil {
 		return err
@@ -40,13 +57,13 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 		return fmt.Errorf("the searches of file %d are missing: %w", file, errElement)
 	}
 	// The parts are written in the order of their queries.
-	w, err := parts.Create(ctx, storage.Join(f.Params.Folder, parts.File(file, all[0].files)), f.Params.Header)
+	w, err := parts.Create(ctx, storage.Join(p.Folder, parts.File(file, all[0].files)), p.Header)
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
 	for _, s := range all {
-		part, queries, err := f.Params.assemble(s, encoded[s.key()])
+		part, queries, err := p.assemble(s, encoded[s.key()])
 		if err != nil {
 			return err
 		}
@@ -58,14 +75,12 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 		return err
 	}
 	elementBytes.Inc(ctx, size)
-	emit(file)
 	return nil
 }
 
 // gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the bytes of all.
-func gather(searches, pieces func(*[]byte) bool) (all []*search, encoded map[int][][]byte, size int64, err error) {
-	var element []byte
-	for searches(&element) {
+func gather(searches, pieces [][]byte) (all []*search, encoded map[int][][]byte, size int64, err error) {
+	for _, element := range searches {
 		s, err := decodeSearch(element)
 		if err != nil {
 			return nil, nil, 0, err
@@ -73,7 +88,7 @@ func gather(searches, pieces func(*[]byte) bool) (all []*search, encoded map[int
 		all, size = append(all, s), size+int64(len(element))
 	}
 	encoded = map[int][][]byte{}
-	for pieces(&element) {
+	for _, element := range pieces {
 		key := pieceOf(element)
 		encoded[key], size = append(encoded[key], element), size+int64(len(element))
 	}

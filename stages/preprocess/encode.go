@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
@@ -16,12 +14,22 @@ import (
 
 var (
 	rowsDone      = worker.NewCounter("graph", RowsCounter)
-	linesRejected = beam.NewCounter("graph", "lines_rejected")
+	linesRejected = worker.NewCounter("graph", "lines_rejected")
 )
 
 // encodeFn turns names into ids, and the facts of a chunk into sorted rows of the tables that they
 // belong to, in spill files.
-type encodeFn struct{ Params WriteParams }
+type encodeFn struct {
+	Params WriteParams
+
+	chunks worker.Concurrent[[]fileInput]
+}
+
+// fileInput is a TableInput with the table's file.
+type fileInput struct {
+	file  string
+	input TableInput
+}
 
 // names are the ids of all names.
 type names struct{ training, inference, relations *kg.IDs }
@@ -45,9 +53,8 @@ func (f *encodeFn) load(ctx context.Context, written []Names) (n names, err erro
 	return n, nil
 }
 
-// ProcessElement encodes a chunk.
-func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(string, TableInput)) error {
-	ctx = f.Params.Lock.Guard(ctx)
+// ProcessElement begins to encode a chunk.
+func (f *encodeFn) ProcessElement(ctx context.Context, task Task, _ func(string, TableInput)) error {
 	// The names are in memory once, the buffers once a thread.
 	total := int64(0)
 	for _, w := range task.Vocabulary {
@@ -57,31 +64,42 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, emit func(stri
 	if err != nil {
 		return err
 	}
+	ctx = f.Params.Lock.Guard(ctx)
 	n, err := f.load(ctx, task.Vocabulary)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, threads)
-	if err != nil {
-		return err
+	return f.chunks.Go(ctx, threads, func(ctx context.Context) ([]fileInput, error) { return f.encode(ctx, task.Chunk, n, buffer) })
+}
+
+// FinishBundle emits what the chunks add to tables.
+func (f *encodeFn) FinishBundle(_ context.Context, emit func(string, TableInput)) error {
+	chunks, err := f.chunks.Wait() // none where one failed
+	for _, inputs := range chunks {
+		for _, i := range *inputs {
+			emit(i.file, i.input)
+		}
 	}
-	defer leave()
-	// Rows are sorted and written whenever the buffer is full.
-	e := newEncoder(f.Params, task.Chunk, n, externalsort.RowsIn(buffer), emit)
+	return err
+}
+
+// encode encodes a chunk with a buffer of some bytes. Rows are sorted and written whenever it is full.
+func (f *encodeFn) encode(ctx context.Context, chunk triples.Chunk, n names, buffer int64) ([]fileInput, error) {
+	e := newEncoder(f.Params, chunk, n, externalsort.RowsIn(buffer))
 	defer e.close()
 	defer e.rejects.Abort()
-	err = task.Chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, ignore)
+	err := chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, ignore)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := e.flush(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	rejected, any, err := e.rejects.Commit()
 	if any && err == nil {
-		rejectsFn(rejected, emit)
+		rejectsFn(rejected, e.emit)
 	}
-	return err
+	return e.inputs, err
 }
 
 // ignore skips bad lines, which Build has reported.
@@ -95,13 +113,18 @@ type encoder struct {
 	entities, relations *kg.IDs
 	rows, scratch       []externalsort.Row
 	rejects             *triples.RejectsWriter
-	emit                func(string, TableInput)
+	inputs              []fileInput
 	written             int
 }
 
+// emit adds rows or rejected lines to a table.
+func (e *encoder) emit(file string, input TableInput) {
+	e.inputs = append(e.inputs, fileInput{file, input})
+}
+
 // newEncoder returns an encoder of a chunk that sorts maxRows edges at a time, or fewer if the chunk cannot have them.
-func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int, emit func(string, TableInput)) *encoder {
-	e := &encoder{params: p, chunk: chunk, to: kg.DestinationOf(chunk.Graph, chunk.Split, p.onInference()), entities: n.training, relations: n.relations, emit: emit}
+func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int) *encoder {
+	e := &encoder{params: p, chunk: chunk, to: kg.DestinationOf(chunk.Graph, chunk.Split, p.onInference()), entities: n.training, relations: n.relations}
 	if chunk.Graph == triples.Inference {
 		e.entities = n.inference
 	}

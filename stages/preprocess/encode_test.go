@@ -52,7 +52,10 @@ func encoded(t *testing.T, folder, text string, strict bool) (queries []external
 	}}
 	f := encodeFn{Params: WriteParams{Spill: storage.Join(folder, "spill"), Strict: strict, EdgeShards: 1, Memory: 4 << 30, BufferBytes: 1}}
 	var files []triples.Rejects
-	err = f.ProcessElement(t.Context(), task, func(file string, in TableInput) {
+	if err := f.ProcessElement(t.Context(), task, nil); err != nil {
+		t.Fatal(err)
+	}
+	err = f.FinishBundle(t.Context(), func(file string, in TableInput) {
 		switch {
 		case file == kg.RejectsFile:
 			files = append(files, in.Rejects)

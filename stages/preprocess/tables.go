@@ -3,8 +3,6 @@ package preprocess
 import (
 	"context"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
@@ -15,26 +13,24 @@ import (
 
 // rowsRepeated counts rows left out because they repeat another. A repeated fact is two rows in each
 // table that it belongs to.
-var rowsRepeated = beam.NewCounter("graph", "rows_repeated")
+var rowsRepeated = worker.NewCounter("graph", "rows_repeated")
 
 // writeFn merges the spill files of a table and writes it. The table does not depend on the order in
 // which they arrive. A thread holds a batch of the table and a buffer for each spill file.
-type writeFn struct{ Params WriteParams }
+type writeFn struct {
+	Params WriteParams
 
-// ProcessElement writes one table.
-func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, emit func(TableCounts)) error {
-	ctx = f.Params.Lock.Guard(ctx)
+	tables worker.Concurrent[TableCounts]
+}
+
+// ProcessElement begins to write a table.
+func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, _ func(TableCounts)) error {
 	threads, _, err := divideMemory(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, threads)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	// The spills of rows, or the files of rejected lines.
-	t := tableWriter{url: storage.Join(f.Params.Folder, file), spillPrefix: storage.Join(f.Params.Spill, file)}
+	t := tableWriter{url: storage.Join(f.Params.Folder, file), spillPrefix: storage.Join(f.Params.Spill, file), counts: TableCounts{File: file}}
 	for input := (TableInput{}); inputs(&input); {
 		if input.Spill.Records > 0 {
 			t.spills = append(t.spills, input.Spill)
@@ -44,25 +40,20 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*
 			t.rejects = append(t.rejects, input.Rejects)
 		}
 	}
-	t.counts.File = file
-	// The name of the file decides its table.
-	split, isQueries := kg.SplitOf(file)
-	switch {
-	case file == kg.RejectsFile:
-		t.counts.RejectedLines, err = triples.MergeRejects(ctx, t.url, t.rejects)
-	case kg.IsEdges(file):
-		err = t.edges(ctx)
-	case isQueries:
-		err = t.queries(ctx, split)
-	default:
-		err = t.answers(ctx)
+	return f.tables.Go(ctx, threads, func(ctx context.Context) (TableCounts, error) {
+		err := t.write(f.Params.Lock.Guard(ctx))
+		rowsRepeated.Inc(ctx, t.counts.Repeated)
+		return t.counts, err
+	})
+}
+
+// FinishBundle emits the counts of the tables.
+func (f *writeFn) FinishBundle(_ context.Context, emit func(TableCounts)) error {
+	written, err := f.tables.Wait() // none where one failed
+	for _, counts := range written {
+		emit(*counts)
 	}
-	if err != nil {
-		return err
-	}
-	rowsRepeated.Inc(ctx, t.counts.Repeated)
-	emit(t.counts)
-	return nil
+	return err
 }
 
 // tableWriter writes one table.
@@ -72,6 +63,22 @@ type tableWriter struct {
 	rejects          []triples.Rejects
 	baseRelations    int32
 	counts           TableCounts
+}
+
+// write writes the table, which the name of its file decides.
+func (t *tableWriter) write(ctx context.Context) (err error) {
+	split, isQueries := kg.SplitOf(t.counts.File)
+	switch {
+	case t.counts.File == kg.RejectsFile:
+		t.counts.RejectedLines, err = triples.MergeRejects(ctx, t.url, t.rejects)
+	case kg.IsEdges(t.counts.File):
+		err = t.edges(ctx)
+	case isQueries:
+		err = t.queries(ctx, split)
+	default:
+		err = t.answers(ctx)
+	}
+	return err
 }
 
 // merge calls each with the rows in order, and the index of their split.

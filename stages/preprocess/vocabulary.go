@@ -25,7 +25,7 @@ const RowsCounter = "rows_done"
 
 var (
 	linesDone = worker.NewCounter("vocabulary", RowsCounter)
-	linesBad  = beam.NewCounter("vocabulary", "lines_rejected")
+	linesBad  = worker.NewCounter("vocabulary", "lines_rejected")
 )
 
 // CountEvery is how many rows are counted at a time.
@@ -90,26 +90,58 @@ func init() {
 }
 
 // namesFn collects the distinct names of a chunk.
-type namesFn struct{ Params VocabularyParams }
+type namesFn struct {
+	Params VocabularyParams
 
-// ProcessElement reads one chunk.
-func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
-	ctx = f.Params.Lock.Guard(ctx)
+	chunks worker.Concurrent[collected]
+}
+
+// collected is what a chunk has become: spill files of names by vocabulary file, and the file of its bad lines, if it has any.
+type collected struct {
+	spills  []collectedSpill
+	rejects []triples.Rejects
+}
+
+type collectedSpill struct {
+	file  string
+	spill externalsort.Spill
+}
+
+// ProcessElement begins to read a chunk.
+func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, _ func(string, externalsort.Spill), _ func(triples.Rejects)) error {
 	threads, buffer, err := divideMemory(f.Params.Memory, 0, f.Params.BufferBytes)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, threads)
+	return f.chunks.Go(ctx, threads, func(ctx context.Context) (collected, error) { return f.collect(ctx, chunk, buffer) })
+}
+
+// FinishBundle emits what the chunks have become.
+func (f *namesFn) FinishBundle(_ context.Context, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
+	chunks, err := f.chunks.Wait()
 	if err != nil {
 		return err
 	}
-	defer leave()
+	for _, chunk := range chunks {
+		for _, s := range chunk.spills {
+			emit(s.file, s.spill)
+		}
+		for _, rejects := range chunk.rejects {
+			emitRejects(rejects)
+		}
+	}
+	return nil
+}
+
+// collect reads a chunk with a buffer of some bytes.
+func (f *namesFn) collect(ctx context.Context, chunk triples.Chunk, buffer int64) (collected, error) {
+	ctx = f.Params.Lock.Guard(ctx)
 	// Two sets of names fill half of the buffer each.
-	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: kg.NewNameSet(), relations: kg.NewNameSet(), emit: emit}
+	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: kg.NewNameSet(), relations: kg.NewNameSet()}
 	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
-	err = chunk.Read(ctx, func(_ int, t triples.Triple) error {
+	err := chunk.Read(ctx, func(_ int, t triples.Triple) error {
 		if counted++; counted%CountEvery == 0 {
 			linesDone.Inc(ctx, CountEvery)
 			if err := context.Cause(ctx); err != nil {
@@ -125,18 +157,18 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, emit 
 		return rejects.Write(ctx, b)
 	})
 	if err != nil {
-		return err
+		return collected{}, err
 	}
 	linesDone.Inc(ctx, counted%CountEvery)
 	// The last names, and the file of rejected lines if there are any.
 	if err := c.flush(ctx); err != nil {
-		return err
+		return collected{}, err
 	}
 	rejected, any, err := rejects.Commit()
 	if any && err == nil {
-		emitRejects(rejected)
+		c.collected.rejects = append(c.collected.rejects, rejected)
 	}
-	return err
+	return c.collected, err
 }
 
 // collector holds the names of a chunk that are not written yet.
@@ -145,8 +177,8 @@ type collector struct {
 	chunk               triples.Chunk
 	setBytes            int64 // limit of each set
 	entities, relations *kg.NameSet
-	emit                func(string, externalsort.Spill)
 	written             int
+	collected           collected
 }
 
 // url returns the URL of a spill file that no other chunk writes.
@@ -185,54 +217,62 @@ func (c *collector) flush(ctx context.Context) error {
 			return err
 		}
 		c.written++
-		c.emit(s.file, spill)
+		c.collected.spills = append(c.collected.spills, collectedSpill{s.file, spill})
 	}
 	return nil
 }
 
 // writeNamesFn merges the names of a vocabulary file.
-type writeNamesFn struct{ Params VocabularyParams }
+type writeNamesFn struct {
+	Params VocabularyParams
 
-// ProcessElement writes one file.
-func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, emit func(Names)) error {
-	ctx = f.Params.Lock.Guard(ctx)
+	files worker.Concurrent[Names]
+}
+
+// ProcessElement begins to write a file.
+func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, _ func(Names)) error {
 	threads, _, err := divideMemory(f.Params.Memory, 0, 0)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := worker.Enter(ctx, threads)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	url := storage.Join(f.Params.Folder, file)
-	w, err := tables.CreateNames(ctx, url, schemaOf(file))
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	// The ids of names are their positions in this order.
-	sum, names := manifest.NewVocabulary(), int64(0)
 	var all []externalsort.Spill
 	for spill := (externalsort.Spill{}); spills(&spill); {
 		all = append(all, spill)
 	}
-	err = externalsort.MergeNames(ctx, all, storage.Join(f.Params.Spill, file), func(name []byte) error {
+	return f.files.Go(ctx, threads, func(ctx context.Context) (Names, error) { return f.write(f.Params.Lock.Guard(ctx), file, all) })
+}
+
+// FinishBundle emits the files.
+func (f *writeNamesFn) FinishBundle(_ context.Context, emit func(Names)) error {
+	written, err := f.files.Wait() // none where one failed
+	for _, names := range written {
+		emit(*names)
+	}
+	return err
+}
+
+// write merges spill files into a vocabulary file.
+func (f *writeNamesFn) write(ctx context.Context, file string, spills []externalsort.Spill) (Names, error) {
+	url := storage.Join(f.Params.Folder, file)
+	w, err := tables.CreateNames(ctx, url, schemaOf(file))
+	if err != nil {
+		return Names{}, err
+	}
+	defer w.Abort()
+	// The ids of names are their positions in this order.
+	sum, names := manifest.NewVocabulary(), int64(0)
+	err = externalsort.MergeNames(ctx, spills, storage.Join(f.Params.Spill, file), func(name []byte) error {
 		sum.Add(name)
 		names++
 		return w.Write(name)
 	})
 	if err != nil {
-		return err
+		return Names{}, err
 	}
 	if err := kg.CheckNames(schemaOf(file), url, names); err != nil {
-		return err
+		return Names{}, err
 	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
-	emit(Names{File: file, URL: url, Version: sum.Hex(), Names: names})
-	return nil
+	return Names{File: file, URL: url, Version: sum.Hex(), Names: names}, w.Commit()
 }
 
 // cached is the kind of the ids in the process's cache.

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"sync"
 
 	"tagnet/model/budget"
 	"tagnet/model/engine/accelerator"
@@ -30,90 +29,52 @@ func (f *dealFn) ProcessElement(begun int64, emit func(Shard)) {
 	}
 }
 
-// shardFn trains shards and writes their checkpoints. It trains the shards of a bundle at the same time, as far as there is a device for each:
-// Beam's local runner gives all shards of a round to one bundle, and divides it only where they take long.
+// shardFn trains shards and writes their checkpoints. It trains the shards of a round at the same time, as far as there is a device for each.
 type shardFn struct {
 	Params Params
 	Task   learn.Task
 
-	bundle *bundle
-}
-
-// bundle holds the shards of one bundle of Beam while they are trained.
-type bundle struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	shards  []Shard
-
-	sync.Mutex
-	err error // of the first shard that failed
-}
-
-// fail cancels the other shards. They fail too, but not since their device was lost.
-func (b *bundle) fail(err error) {
-	b.Lock()
-	defer b.Unlock()
-	if b.err == nil {
-		b.err = err
-	}
-	b.cancel()
+	shards worker.Concurrent[Shard]
 }
 
 // ProcessElement begins to train a shard, unless that was done before. FinishBundle emits it.
-func (f *shardFn) ProcessElement(ctx context.Context, s Shard, _ func(Shard)) {
-	if f.bundle == nil {
-		f.bundle = &bundle{}
-		f.bundle.ctx, f.bundle.cancel = context.WithCancel(ctx)
-	}
-	b, session := f.bundle, f.Params.session()
-	b.shards = append(b.shards, s)
-	b.running.Go(func() {
-		if err := f.train(b, session, s.Index); err != nil {
+func (f *shardFn) ProcessElement(ctx context.Context, s Shard, _ func(Shard)) error {
+	session := f.Params.session()
+	// One shard, unless each has a device: on the CPU a shard uses all threads.
+	return f.shards.Go(ctx, f.Params.Together, func(ctx context.Context) (Shard, error) {
+		err := f.train(ctx, session, s.Index)
+		if err != nil {
 			session.setErr(err)
-			b.fail(err)
 		}
+		return s, err
 	})
 }
 
-// FinishBundle waits for the shards of the bundle. It returns the error of the first shard that failed.
+// FinishBundle waits for the shards.
 func (f *shardFn) FinishBundle(_ context.Context, emit func(Shard)) error {
-	b := f.bundle
-	if b == nil {
-		return nil
+	trained, err := f.shards.Wait()
+	if err != nil {
+		return err
 	}
-	f.bundle = nil
-	b.running.Wait()
-	b.cancel()
-	if b.err != nil {
-		return b.err
-	}
-	for _, s := range b.shards {
-		emit(s)
+	for _, s := range trained {
+		emit(*s)
 	}
 	return nil
 }
 
 // train trains a shard on a device of its own, or on the CPU.
-func (f *shardFn) train(b *bundle, session *Session, shard int) error {
+func (f *shardFn) train(ctx context.Context, session *Session, shard int) error {
 	budget.Limit(f.Params.Run.Memory) // until the process ends
-	ctx, leave := session.join(b.ctx)
+	joined, leave := session.join(ctx)
 	defer leave()
-	ctx, exit, err := worker.Enter(ctx, f.Params.Together) // one, unless each has a device: on the CPU a shard uses all threads
+	p, done, err := f.Params.onOneDevice(joined)
 	if err != nil {
 		return err
 	}
-	defer exit()
-	p, done, err := f.Params.onOneDevice(ctx)
-	if err != nil {
-		return err
-	}
-	w, err := cachedWorker(ctx, p)
+	w, err := cachedWorker(joined, p)
 	if err == nil {
-		err = w.Train(ctx, p.Run, f.Task, shard, func(progress learn.Progress, queries int64, loss float64) {
-			b.Lock()
-			trainedQueries.Inc(b.ctx, queries)
-			b.Unlock()
+		err = w.Train(joined, p.Run, f.Task, shard, func(progress learn.Progress, queries int64, loss float64) {
+			trainedQueries.Inc(ctx, queries)
 			session.tellShard(progress, queries, loss)
 		})
 	}

@@ -8,9 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// Counter is a Beam counter that also counts in this process, for progress bars. Runners update
-// their counters rarely, and of several elements that are processed at the same time Beam's local
-// runner shows the counts of one only.
+// Counter is a Beam counter that also counts in this process, for progress bars: runners update their counters rarely. Goroutines may share it and the
+// context of a DoFn, which they must not with a counter of Beam's alone.
 type Counter struct {
 	beam  beam.Counter
 	local *atomic.Int64
@@ -30,20 +29,20 @@ func NewCounter(namespace, name string) Counter {
 	return Counter{beam.NewCounter(namespace, name), count(name)}
 }
 
-// Inc adds to the counter. The context is the one that Beam passed to the DoFn.
+// counting guards the counters that Beam keeps in a context.
+var counting sync.Mutex
+
+// Inc adds to the counter. The context is the one that Beam passed to the DoFn, or derived from it.
 func (c Counter) Inc(ctx context.Context, n int64) {
-	c.beam.Inc(ctx, n)
 	c.local.Add(n)
+	counting.Lock()
+	defer counting.Unlock()
+	c.beam.Inc(ctx, n)
 }
 
-// Adder returns a function that adds to the counter, for goroutines that share the context of a DoFn.
+// Adder returns a function that adds to the counter.
 func (c Counter) Adder(ctx context.Context) func(n int) {
-	var counting sync.Mutex
-	return func(n int) {
-		counting.Lock()
-		defer counting.Unlock()
-		c.Inc(ctx, int64(n))
-	}
+	return func(n int) { c.Inc(ctx, int64(n)) }
 }
 
 // Counted returns what the counters of that name counted in this process since it began, in all
