@@ -33,8 +33,8 @@ func Preprocess(names int64) Estimate {
 	return Estimate{Task: "preprocessing", Held: 20 * names, Thread: 20 * MiB}
 }
 
-// runnerCopies is how many copies of an element Beam's local runner holds: as it is sent, joined, kept and handed on.
-const runnerCopies = 6
+// runnerCopies is how many copies of an element a pipeline in this process holds: what a step reads, and what it has made of it.
+const runnerCopies = 2
 
 // Parts estimates finding the parts of a split's queries, perFile of them in a file, from a graph whose edges are in so many files. A part
 // has about so many bytes as elements of a pipeline.
@@ -49,7 +49,7 @@ func Parts(s Sizes, c configuration.Configuration, perFile, files int64) (e Esti
 	}, part
 }
 
-// Waves returns how many files Beam's local runner may work on at a time, with an allotment for Parts with a guess, if a part has so many bytes.
+// Waves returns how many files a pipeline in this process may work on at a time, with an allotment for Parts with a guess, if a part has so many bytes.
 func (a Allotment) Waves(perFile, guess, part int64) int {
 	return int(max(1, (a.Free/runnerCopies+perFile*guess)/max(1, perFile*part)))
 }
