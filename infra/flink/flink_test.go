@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,7 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 		t.Skip("it needs Java, Maven and some minutes: make test-flink runs it")
 	}
 	s := setUp(t)
+	s.closed(t)
 	train := []string{"train", "--preset=wn-v1", "--epochs=2", "--queries_per_epoch=1000"}
 	loopback := []string{"distances", "--split=valid"}
 	for _, arguments := range [][]string{
@@ -85,6 +87,18 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 		s.restartTaskManager(t, s.taskManager(t, s.busy(t)))
 	})
 	s.same(t)
+}
+
+// closed checks that other machines do not reach the cluster, which runs programs for whoever does. An address of this machine beside localhost stands for theirs.
+func (s *setting) closed(t *testing.T) {
+	t.Helper()
+	ports := s.cluster.Ports
+	for _, port := range ports.all() {
+		if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.2:%d", *port)); err == nil {
+			c.Close()
+			t.Errorf("port %d of the cluster %+v is open to other machines", *port, ports)
+		}
+	}
 }
 
 // setting is where the test runs.

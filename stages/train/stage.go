@@ -17,7 +17,6 @@ import (
 
 func init() {
 	beam.RegisterDoFn(&learnFn{})
-	beam.RegisterDoFn(learnedFn)
 }
 
 var (
@@ -40,12 +39,10 @@ type Params struct {
 }
 
 // Learn trains one model. It returns PCollection<string>, the name of the last checkpoint. All epochs
-// run inside one element, on one worker, which holds the training set in memory. It ends in a
-// barrier: the local runner keeps a core busy waiting for a long step that does not.
+// run inside one element, on one worker, which holds the training set in memory.
 func Learn(s beam.Scope, p Params) beam.PCollection {
 	s = s.Scope("train.Learn")
-	learned := beam.GroupByKey(s, beam.ParDo(s, &learnFn{Params: p}, beam.Impulse(s)))
-	return beam.ParDo(s, learnedFn, learned)
+	return beam.ParDo(s, &learnFn{Params: p}, beam.Impulse(s))
 }
 
 // session returns the session of this process, or one that does nothing.
@@ -59,14 +56,14 @@ func (p Params) session() *Session {
 type learnFn struct{ Params Params }
 
 // ProcessElement trains.
-func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(int, string)) error {
+func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(string)) error {
 	session := f.Params.session()
 	record, err := f.train(ctx, session)
 	session.setErr(err)
 	if err != nil {
 		return err
 	}
-	emit(0, record.Name())
+	emit(record.Name())
 	return nil
 }
 
@@ -107,14 +104,6 @@ func Open(ctx context.Context, p Params, here bool) (learn.Position, error) {
 	return learn.Open(ctx, p.Run, data, func(progress learn.Progress) {
 		session.tellShard(progress, progress.Queries, progress.Loss*float64(progress.Queries))
 	})
-}
-
-// learnedFn emits the name after the barrier.
-func learnedFn(_ int, names func(*string) bool, emit func(string)) {
-	var name string
-	for names(&name) {
-		emit(name)
-	}
 }
 
 // ReadData reads the inputs of a training.

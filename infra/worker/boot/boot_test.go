@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -374,6 +375,13 @@ func copyProgram(t *testing.T, from, to string) {
 	defer target.Close()
 	if _, err := io.Copy(target, source); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAWorkerPoolIsOfItsMachine checks that other machines do not reach a pool, which starts programs for whoever does, unless --listen says so.
+func TestAWorkerPoolIsOfItsMachine(t *testing.T) {
+	if host, _, _ := net.SplitHostPort(flag.Lookup("listen").DefValue); host != "localhost" {
+		t.Errorf("a pool listens on %q", host)
 	}
 }
 

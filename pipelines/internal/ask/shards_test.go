@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
-
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer/workload"
@@ -22,7 +20,6 @@ import (
 // each query, with other threads: the texts are equal. A shard that is answered twice, as one of a killed worker is, gives the same parts.
 func TestShardsChangeNothing(t *testing.T) {
 	w, folder := scoringtest.Trained(t, "plain"), t.TempDir()
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	var queries, triples, pairs []graph.Query
 	for i := range int32(12) {
 		queries = append(queries, graph.Query{Source: i * 7 % 40, Relation: i % 4, Answer: graph.None})
@@ -70,9 +67,7 @@ func TestShardsChangeNothing(t *testing.T) {
 				} else if err := kg.WriteQueries(t.Context(), p.Queries.Queries, c.table); err != nil {
 					t.Fatal(err)
 				}
-				if err := ptest.Run(Build(p)); err != nil {
-					t.Fatal(err)
-				}
+				pipelinetest.RunBeam(t, Build(p))
 				return pipelinetest.Files(t, to)
 			}
 			want, cut := run("whole", 0, 1), run("cut", 1<<60, 3)

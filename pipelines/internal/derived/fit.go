@@ -18,7 +18,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/worker"
 )
 
 // weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
@@ -253,9 +252,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	}
 	p := f.params
 	p.Lock = held
-	worker.Start()
 	if err := f.e.RunBeam(ctx, BuildFit(p)); err != nil {
-		worker.Stop() // no file appears after the lock is released
 		return err
 	}
 	return f.read(ctx)

@@ -17,7 +17,6 @@ import (
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/answer/discover"
-	"tagnet/stages/worker"
 )
 
 // recorded decides the content of a list, besides the graph.
@@ -186,7 +185,6 @@ func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
 	bar := d.E.Progress.Begin("merging", discover.Ranges, "ranges")
 	defer bar.End()
 	defer d.FollowExplanations(ctx, bar)()
-	worker.Start()
 	if err := d.E.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments 
 	dataflow := []string{"--runner", "dataflow", "--project", "p", "--region", "r", "--staging_location", "gs://bucket/staging"}
 	// Dataflow's workers need the workspace in a bucket.
 	for _, runner := range [][]string{
-		{"--runner", "prism", "--workspace", workspace},
+		{"--runner", "direct", "--workspace", workspace},
 		append(dataflow, "--workspace", bucket),
 	} {
 		var job struct {
@@ -68,7 +68,7 @@ func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments 
 	Fail(t, p, Failure{Code: command.ExitFailure, Begin: "--workspace " + workspace + " is a folder of this machine"},
 		append(arguments, append(dataflow, "--workspace", workspace)...)...)
 	Fail(t, p, Failure{Code: command.ExitUsage, Begin: "--async: ", Says: []string{"publishes", "nohup"}},
-		append(arguments, "--workspace", workspace, "--runner", "prism", "--dry_run=false", "--async")...)
+		append(arguments, "--workspace", workspace, "--runner", "direct", "--dry_run=false", "--async")...)
 	Same(t, Files(t, workspace), before)
 }
 

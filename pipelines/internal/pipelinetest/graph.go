@@ -38,13 +38,14 @@ func Golden(t testing.TB, name, got string) {
 // Graph describes the Beam graph of a pipeline: a line per transform, indented below its composite
 // transforms, with the collections it reads and writes and their element types. A collection is
 // numbered by the order of the transforms, ! marks the barriers (transforms that regroup all elements
-// before the next one starts), and (side) an input that is a side input.
+// before the next one starts), and (side) an input that is a side input. It also checks that all can be encoded.
 func Graph(t testing.TB, p *beam.Pipeline) string {
 	t.Helper()
 	edges, _, err := p.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkEncoding(t, edges)
 	var text strings.Builder
 	var above []string
 	numbers := map[int]int{}

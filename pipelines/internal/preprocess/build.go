@@ -6,7 +6,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/worker"
 )
 
 // spillFolder is the folder of spill files, below the folder of the tables, so that both are removed
@@ -14,10 +13,8 @@ import (
 const spillFolder = "spill"
 
 // Build returns the Beam pipeline: it makes the vocabulary from the texts, and tables from both. Spill is
-// chosen here, and a Memory of 0 is budget.Default. If the pipeline fails, worker.Stop ends the steps that
-// still run in this process, until the next Build.
+// chosen here, and a Memory of 0 is budget.Default.
 func Build(p preprocess.WriteParams) *beam.Pipeline {
-	worker.Start()
 	if p.Memory == 0 {
 		p.Memory = budget.Default * budget.MiB
 	}

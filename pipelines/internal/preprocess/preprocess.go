@@ -23,7 +23,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/preprocess"
-	"tagnet/stages/worker"
 )
 
 // The values of --on_bad_line.
@@ -338,7 +337,6 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 		bar.Set(source.rows())
 		return nil
 	}
-	worker.Stop()
 	// Too many names for --memory are a mistake in the flags; a worker returns the text of its error only.
 	names, counting := kg.CountNames(ctx, folder)
 	if counting != nil {

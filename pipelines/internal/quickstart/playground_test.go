@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -116,6 +117,9 @@ func play(t *testing.T, root string) {
 		t.Errorf("%s of the surest facts are right", right)
 	}
 	address := p.line(t, "listening on")
+	if open, err := pipelinetest.Listening(p.Process.Pid); runtime.GOOS == "linux" && (err != nil || !slices.Equal(open, []string{strings.TrimPrefix(address, "http://")})) {
+		t.Errorf("it listens on %v (%v), and prints %s", open, err, address)
+	}
 	query := strings.TrimPrefix(p.line(t, "page"), address+"/?")
 	report := p.line(t, "report")
 	p.line(t, "ready after")

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/storage"
@@ -142,16 +141,13 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 // shard that is scored twice, as one of a killed worker is, gives the same part.
 func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	w, folder := scoringtest.Trained(t, "inductive"), t.TempDir()
-	t.Setenv("TMPDIR", t.TempDir()) // Beam leaves a file behind in each run
 	for _, protocol := range []metrics.Protocol{"", metrics.ValidAndTest, metrics.GraIL} {
 		run := func(to string, work float64, threads int) map[string]string {
 			t.Helper()
 			p := stage.EvaluateParams{Folder: to}
 			p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work, Best: 5}
 			p.Model = stage.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
-			if err := ptest.Run(Build(p)); err != nil {
-				t.Fatal(err)
-			}
+			pipelinetest.RunBeam(t, Build(p))
 			return pipelinetest.Files(t, to)
 		}
 		tables := func(to string) (all []any) {

@@ -128,7 +128,6 @@ func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx 
 		err = make()
 	}
 	if err != nil {
-		worker.Stop() // no part of a table appears after the folder is cleared
 		stage.Abandon(!command.Local())
 	}
 	return err == nil, err
@@ -145,7 +144,6 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 	}
 	announce, release := worker.Register(func(text string) { r.E.Progress.Print("%s", text) })
 	defer release()
-	worker.Start()
 	if err := r.E.RunBeam(ctx, build(announce)); err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/train"
-	"tagnet/stages/worker"
 )
 
 // tasksPerJob bounds the Beam graph of a job, in which each task of a training by several workers has
@@ -85,7 +84,6 @@ func (t *trainer) runRounds(ctx context.Context, p train.Params) error {
 	if err != nil {
 		return err
 	}
-	worker.Start()
 	defer func() { _ = train.Forget() }() // the training ended, with an error that says more or without
 	t.e.Progress.Print("%s: %d workers, rounds of %d steps each", t.computing, t.rounds.Workers, t.rounds.LocalSteps)
 	at, err := train.Open(ctx, p, !command.Elsewhere())
@@ -98,7 +96,6 @@ func (t *trainer) runRounds(ctx context.Context, p train.Params) error {
 			return learn.Close(ctx, p.Run)
 		}
 		if err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
-			worker.Stop() // other shards of this process may still be training
 			return err
 		}
 		at = tasks[len(tasks)-1].To()

@@ -504,12 +504,11 @@ func (t *trainer) train(ctx context.Context) error {
 	// is not reached by the interrupt: the runner cancels it, at once.
 	running, release := context.WithoutCancel(ctx), func() {}
 	if !command.Local() {
-		running, release = command.CancelLater(ctx, func() time.Duration {
-			if command.Elsewhere() {
-				return 0
-			}
-			return grace
-		})
+		wait := grace
+		if command.Elsewhere() {
+			wait = 0
+		}
+		running, release = command.CancelLater(ctx, wait)
 	}
 	defer release()
 	// An interrupt explains any error.

@@ -6,32 +6,47 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx" // registers all runners
 
 	"tagnet/pipelines/internal/cli/job"
+	"tagnet/stages/worker"
 )
 
+// localRunner is Beam's runner in this process. It opens no port, which anybody who reaches it could use to run programs as this user, and never encodes
+// an element.
+const localRunner = "direct"
+
+// Local reports whether the flags select localRunner.
+func Local() bool { return slices.Contains([]string{"", localRunner, "DirectRunner"}, *runners.Runner) }
+
 // RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end
-// with success. It returns the error of a DoFn without what Beam wraps around it.
+// with success. It returns the error of a DoFn without what Beam wraps around it. After an error no step still runs in this process.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	// The runner must be reachable; Beam's local one is started here.
-	if err := reachEndpoint(ctx); err != nil {
-		return err
+	worker.Start()
+	err := e.runBeam(ctx, p)
+	if err != nil {
+		worker.Stop() // no file appears after the caller has removed what was written
 	}
-	if err := startPrism(ctx); err != nil {
+	return err
+}
+
+func (e *Environment) runBeam(ctx context.Context, p *beam.Pipeline) error {
+	if Local() {
+		return runPipeline(ctx, localRunner, p)
+	}
+	// The runner must be reachable, and what Beam leaves behind there is removed.
+	if err := reachEndpoint(ctx); err != nil {
 		return err
 	}
 	cleanup, err := privateTemporaryFolder()
@@ -42,16 +57,15 @@ func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) error {
 	if job.Selected() {
 		return e.runJob(ctx, p)
 	}
-	// Beam reports a canceled job as done, and panics if the context has a deadline: only the
-	// cancellation is passed on, and checked afterwards.
-	atLeast := time.Duration(0)
-	if Local() {
-		atLeast = workerStarts
-	}
-	begun := time.Now()
-	running, end := CancelLater(ctx, func() time.Duration { return atLeast - time.Since(begun) })
+	return runPipeline(ctx, *runners.Runner, p)
+}
+
+// runPipeline runs a pipeline on a runner that receives no jobs at an endpoint. Beam may report a canceled job as done, and panic at a deadline: only the
+// cancellation of ctx is passed on, and checked afterwards.
+func runPipeline(ctx context.Context, runner string, p *beam.Pipeline) error {
+	running, end := CancelLater(ctx, 0)
 	defer end()
-	_, err = beamx.RunWithMetrics(running, p)
+	_, err := beam.Run(running, runner, p)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -86,80 +100,19 @@ func (e *Environment) jobOptions() job.Options {
 		o.Name = e.Flags.Name()
 	}
 	if Local() {
-		o.Runner, o.Environment = "prism", "LOOPBACK"
+		o.Runner, o.Environment = localRunner, "LOOPBACK"
 	}
 	return o
 }
 
-// workerStarts is longer than a local job takes to start its worker. Beam's local runner panics if
-// the job is canceled before that.
-const workerStarts = time.Second
-
-// CancelLater returns a context without a deadline that is canceled the duration of wait() after
-// ctx. end releases its resources.
-func CancelLater(ctx context.Context, wait func() time.Duration) (later context.Context, end func()) {
+// CancelLater returns a context without a deadline that is canceled a while after ctx. end releases its resources.
+func CancelLater(ctx context.Context, wait time.Duration) (later context.Context, end func()) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(wait(), cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(wait, cancel) })
 	return later, func() {
 		stop()
 		cancel()
 	}
-}
-
-// Local reports whether the flags select Beam's local runner, which works in this process and keeps
-// everything that crosses a barrier in memory.
-func Local() bool {
-	return *runners.Runner == "" || *runners.Runner == "prism" || *runners.Runner == "PrismRunner"
-}
-
-// startPrism starts Beam's local runner once, if the flags select it. Beam would start it during the
-// first job, when progress already needs its endpoint.
-func startPrism(ctx context.Context) error {
-	if !Local() || *jobopts.Endpoint != "" {
-		return nil
-	}
-	// Without that name Beam's runner and its worker, both in this process, wait for each other forever.
-	_, err := net.DefaultResolver.LookupHost(ctx, "localhost")
-	if err != nil {
-		return fmt.Errorf("starting Beam's local runner: %w: add the line 127.0.0.1 localhost to the file hosts of this machine, /etc/hosts on most", err)
-	}
-	for range 8 {
-		var port int
-		if port, err = freePort(); err != nil {
-			return fmt.Errorf("starting Beam's local runner: %w", err)
-		}
-		// Another process may take the port between the two calls; then another port is tried.
-		if err = servePrism(ctx, port); err == nil {
-			*jobopts.Endpoint = fmt.Sprintf("localhost:%d", port)
-			if *jobopts.EnvironmentType == "" {
-				*jobopts.EnvironmentType = "loopback"
-			}
-			return nil
-		}
-	}
-	return fmt.Errorf("starting Beam's local runner: %w", err)
-}
-
-// servePrism starts the local runner on a port. It returns an error, where Beam panics, if the port
-// is taken.
-func servePrism(ctx context.Context, port int) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
-	_, err = prism.CreateJobServer(ctx, prism.Options{Port: port})
-	return err
-}
-
-// freePort returns a port that no process listens on now.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // privateTemporaryFolder sets TMPDIR to a folder that the returned function removes, since Beam
@@ -181,8 +134,7 @@ func privateTemporaryFolder() (func(), error) {
 	}, nil
 }
 
-// quietBeam discards the log of Beam and of its local runner, which has many lines for each job,
-// unless verbose is set. RunBeam returns errors, and package progress shows progress.
+// quietBeam discards the log of Beam, which has many lines for each job, unless verbose is set. RunBeam returns errors, and package progress shows progress.
 func quietBeam(verbose bool) {
 	if verbose {
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))

@@ -42,7 +42,7 @@ func TestVariantIsResolvedHere(t *testing.T) {
 		runner, name, want string
 		lines              int
 	}{
-		{"prism", "auto", fastest.Name(), 0},
+		{"direct", "auto", fastest.Name(), 0},
 		{"flink", "", fastest.Name(), 1},
 		{"dataflow", "auto", fastest.Name(), 1},
 		{"flink", "portable", "portable", 0},

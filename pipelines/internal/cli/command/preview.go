@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"tagnet/pipelines/internal/cli/job"
 )
@@ -89,7 +89,7 @@ func dataflowRequest(ctx context.Context, p *beam.Pipeline) (json.RawMessage, er
 	logged := &jobLog{}
 	log.SetLogger(logged)
 	defer log.SetLogger(&log.Structural{})
-	if _, err := beamx.RunWithMetrics(ctx, p); err != nil {
+	if _, err := beam.Run(ctx, *runners.Runner, p); err != nil {
 		return nil, err
 	}
 	if logged.job == nil {

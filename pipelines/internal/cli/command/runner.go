@@ -18,7 +18,7 @@ import (
 
 // otherRunners are the names of Beam's runners that receive no jobs at an endpoint. Beam ends the process
 // without a message if it is given a name that is neither here nor in job.Runners.
-var otherRunners = []string{"prism", "PrismRunner", "dataflow", "DataflowRunner", "direct", "DirectRunner", "dot"}
+var otherRunners = []string{localRunner, "DirectRunner", "dataflow", "DataflowRunner"}
 
 // checkRunner returns an error for an unknown --runner, and for one that lacks its --endpoint.
 func checkRunner() error {
@@ -35,8 +35,11 @@ func checkRunner() error {
 	if kind := *jobopts.EnvironmentType; dataflow() && kind != "" && !strings.EqualFold(kind, "DOCKER") {
 		return FlagError("environment_type", kind, "DOCKER with --runner dataflow, whose workers are containers")
 	}
-	if name == "" || slices.Contains(otherRunners, name) {
+	if Local() || slices.Contains(otherRunners, name) {
 		return nil
+	}
+	if name == "prism" || name == "PrismRunner" {
+		return Usage("--runner %s would let anybody who reaches its port run programs here: leave the flag out, or start Prism and give --runner universal --endpoint HOST:PORT", name)
 	}
 	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, job.Runners), ", "))
 }

@@ -63,7 +63,8 @@ func TestUnusableRunners(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{"unknown", []string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want prism, "},
+		{"unknown", []string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want direct, "},
+		{"an open port", []string{"--runner", "prism"}, ExitUsage, "--runner prism would let anybody who reaches its port run programs here: leave the flag out, "},
 		{"no endpoint", []string{"--runner", "flink"}, ExitUsage, "--runner flink needs --endpoint HOST:PORT"},
 		{"no boot program", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "process"}, ExitUsage, "needs --environment_config='{"},
 		{"no worker pool", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "EXTERNAL"}, ExitUsage, "--environment_config=HOST:PORT"},
@@ -145,7 +146,7 @@ func TestReachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ runner, path, want string }{
-		{"prism", "data/x", "data/x"},
+		{"direct", "data/x", "data/x"},
 		{"flink", "data/x", filepath.Join(here, "data/x")},
 		{"flink", "/data/x", "/data/x"},
 		{"flink", "gs://bucket/x", "gs://bucket/x"},

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 
@@ -66,5 +67,18 @@ func TestPoolServesSeveralTaskManagers(t *testing.T) {
 		WorkerId: "2-1", ControlEndpoint: &pipepb.ApiServiceDescriptor{}, LoggingEndpoint: &pipepb.ApiServiceDescriptor{},
 	}); r.GetError() == "" {
 		t.Error("a pool that has ended starts a worker")
+	}
+}
+
+// TestPoolIsOfThisMachine checks that other machines do not reach the pool, which works for whoever does.
+func TestPoolIsOfThisMachine(t *testing.T) {
+	p, err := newPool(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.stop()
+	address, err := netip.ParseAddrPort(p.address)
+	if err != nil || !address.Addr().IsLoopback() {
+		t.Errorf("the pool listens on %s (%v)", p.address, err)
 	}
 }
