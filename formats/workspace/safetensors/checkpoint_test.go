@@ -190,6 +190,13 @@ func TestDecodeOfOtherPrograms(t *testing.T) {
 		{"data missing", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 0), "take 4 bytes of 1"},
 		{"huge shape", foreign(`{"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`), "shape [4294967296 4294967296]"},
 		{"a name twice", foreign(`{"x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"x":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`), "different tensors"},
+		{"no shape", foreign(`{"x":{"dtype":"F32","data_offsets":[0,4]}}`, make([]byte, 4)...), "tensor x has no shape"},
+		{"shape is null", foreign(`{"x":{"dtype":"F32","shape":null,"data_offsets":[0,4]}}`, make([]byte, 4)...), "shape: null instead of a list"},
+		{"keys in upper case", foreign(`{"x":{"DTYPE":"F32","Shape":[1],"data_offsets":[0,4]}}`, make([]byte, 4)...), `unknown key "DTYPE"`},
+		{"a key twice", foreign(`{"x":{"dtype":"F32","shape":[1],"shape":[],"data_offsets":[0,4]}}`, make([]byte, 4)...), `"shape" stands twice`},
+		{"one offset", foreign(`{"x":{"dtype":"F32","shape":[0],"data_offsets":[0]}}`), "not the two ends of its bytes"},
+		{"three offsets", foreign(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4,8]}}`, make([]byte, 4)...), "not the two ends of its bytes"},
+		{"invalid UTF-8", foreign("{\"\xff\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", make([]byte, 4)...), "not valid UTF-8"},
 		{"no object", foreign(`[]`), "no JSON object"},
 		{"text behind", foreign(`{} {}`), "has no end"},
 		{"huge header", binary.LittleEndian.AppendUint64(nil, 1<<62), "longer than the file"},
@@ -218,6 +225,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(seed)
 	f.Add(foreign(`{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...))
 	f.Add(foreign(`{"__metadata__":null}`))
+	f.Add(foreign(`{"x":{"DType":"F32","data_offsets":[0,4]}}`, make([]byte, 4)...))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		ctx := t.Context()
 		url := "mem://checkpoint/" + t.Name()

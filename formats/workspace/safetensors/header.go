@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
+
+	"tagnet/formats/strict"
 )
 
 // lengthBytes is the size of the length of the header, which precedes it, little-endian.
@@ -18,9 +21,9 @@ const maxHeader = 100 << 20
 // entry is the description of one tensor in the header.
 type entry struct {
 	name    string
-	DType   string   `json:"dtype"`
-	Shape   []int    `json:"shape"`
-	Offsets [2]int64 `json:"data_offsets"` // begin and end of its bytes in the data
+	DType   string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"` // begin and end of its bytes in the data
 }
 
 // encodeHeader returns the length and the header, padded so that the data
@@ -41,7 +44,7 @@ func encodeHeader(tensors []Tensor) (header []byte, size int64, err error) {
 		header = append(header, ',')
 		header = appendJSON(header, t.Name)
 		header = append(header, ':')
-		header = appendJSON(header, entry{DType: "F32", Shape: append([]int{}, t.Shape...), Offsets: [2]int64{size, end}})
+		header = appendJSON(header, entry{DType: "F32", Shape: append([]int{}, t.Shape...), Offsets: []int64{size, end}})
 		size = end
 	}
 	header = append(header, '}')
@@ -83,6 +86,9 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 	fail := func(format string, arguments ...any) ([]entry, map[string]string, error) {
 		return nil, nil, fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), ErrDamaged)
 	}
+	if !utf8.Valid(header[lengthBytes:]) {
+		return fail("its header is not valid UTF-8")
+	}
 	d := json.NewDecoder(bytes.NewReader(header[lengthBytes:]))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {
 		return fail("its header is no JSON object")
@@ -102,8 +108,12 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 			}
 			continue
 		}
+		var text json.RawMessage
 		e := entry{name: name}
-		if err := d.Decode(&e); err != nil {
+		if err = d.Decode(&text); err == nil {
+			err = strict.Decode("its description", text, &e)
+		}
+		if err != nil {
 			return fail("tensor %s cannot be read (%v)", name, err)
 		}
 		if err := e.check(); err != nil {
@@ -120,6 +130,9 @@ func decodeHeader(header []byte, size int64) (entries []entry, metadata map[stri
 
 // check compares the shape of a tensor with the number of its bytes.
 func (e entry) check() error {
+	if e.Shape == nil || len(e.Offsets) != 2 {
+		return fmt.Errorf("tensor %s has no shape, or not the two ends of its bytes: %w", e.name, ErrDamaged)
+	}
 	width, known := map[string]int64{"F32": 4, "F64": 8}[e.DType]
 	if !known {
 		return fmt.Errorf("tensor %s is %q; convert it to F32", e.name, e.DType)
@@ -134,7 +147,7 @@ func (e entry) check() error {
 func checkOffsets(entries []entry, size int64) error {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b entry) int {
-		return slices.Compare(a.Offsets[:], b.Offsets[:])
+		return slices.Compare(a.Offsets, b.Offsets)
 	})
 	at := int64(0)
 	for _, e := range sorted {
