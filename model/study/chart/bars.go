@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html"
 )
 
 // Bars draws horizontal bars, a row for each name, as tall as the rows need. The bars of a row lie
@@ -93,7 +92,7 @@ func (b Bars) SVG(title, description string) string {
 				c.text(left+wide+4, at+float64(thick)-3, "start", "small", write(bar.Value))
 			}
 			c.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" class="%s"><title>%s</title></rect>`, from, at, wide, thick-1, fill(b.Series[j].Color),
-				html.EscapeString(fmt.Sprintf("%s, %s: %s %s", row.Name, b.Series[j].Name, write(bar.Value), bar.Note)))
+				escape(fmt.Sprintf("%s, %s: %s %s", row.Name, b.Series[j].Name, write(bar.Value), bar.Note)))
 			from += wide
 		}
 	}

@@ -35,7 +35,7 @@ func TestChartsOfAnything(t *testing.T) {
 		"gaps": {{1, nan}, {2, 1}, {3, inf}, {4, 2}}, "all gaps": {{1, nan}}, "negative": {{-3, -1}, {5, 1e9}}, "tiny": {{1, 1e-12}, {2, 3e-12}},
 	} {
 		for _, log := range []bool{false, true} {
-			svg := Lines{X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true}, Series: []Series{{Key: Key{Name: "<a>"}, Points: points}, {Key: Key{Name: "b"}}}}.SVG(name, "")
+			svg := Lines{X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true}, Series: []Series{{Key: Key{Name: "<a>\uffff"}, Points: points}, {Key: Key{Name: "b"}}}}.SVG(name, "")
 			wellFormed(t, svg)
 			if !strings.Contains(svg, "&lt;a&gt;") {
 				t.Errorf("%s: the name is not escaped", name)

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html"
 	"strings"
 )
 
@@ -83,7 +82,7 @@ func (l Lines) SVG(title, description string) string {
 		left = max(left, 14+textWidth(tick.label))
 	}
 	if l.Y.Label != "" {
-		c.add(`<text transform="translate(12 %.1f) rotate(-90)" text-anchor="middle" class="soft">%s</text>`, (y.from+y.to)/2, html.EscapeString(l.Y.Label))
+		c.add(`<text transform="translate(12 %.1f) rotate(-90)" text-anchor="middle" class="soft">%s</text>`, (y.from+y.to)/2, escape(l.Y.Label))
 		left += 20
 	}
 	x := newScale(l.X, xs, 8, left, width-14)
@@ -126,7 +125,7 @@ func (c *canvas) line(series Series, x, y scale) {
 		fmt.Fprintf(&path, "%s%.1f %.1f", pen, x.at(p.X), y.at(p.Y))
 		pen = "L"
 		note := fmt.Sprintf("%s %s: %s %s", x.axis.Label, x.axis.format(p.X), series.Name, y.axis.format(p.Y))
-		fmt.Fprintf(&marks, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`+"\n", x.at(p.X), y.at(p.Y), radius, mark, html.EscapeString(note))
+		fmt.Fprintf(&marks, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="%s"><title>%s</title></circle>`+"\n", x.at(p.X), y.at(p.Y), radius, mark, escape(note))
 	}
 	c.add(`<path d="%s" class="%s"/>`, path.String(), series.class())
 	if mark != "" {

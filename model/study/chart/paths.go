@@ -3,7 +3,6 @@ package chart
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func Paths(paths []model.Path) string {
 			circle, text = "f1", "name end"
 		}
 		name = names.Escape(name)
-		c.add(`<g><title>%s</title><circle cx="%.1f" cy="%.1f" r="5" class="%s"/>`, html.EscapeString(names.Shorten(name, fullLetters)), x, g.rows[i], circle)
+		c.add(`<g><title>%s</title><circle cx="%.1f" cy="%.1f" r="5" class="%s"/>`, escape(names.Shorten(name, fullLetters)), x, g.rows[i], circle)
 		c.text(x+textGap, g.rows[i]+4.5, "start", text, fitted(name, pathsWidth-x-textGap))
 		c.add("</g>")
 	}
@@ -96,7 +95,7 @@ func Paths(paths []model.Path) string {
 		ends[i] = names.Shorten(names.Escape(name), fullLetters)
 	}
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart paths\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
-		pathsWidth, g.height+pathMargin/2, pathsWidth, g.height+pathMargin/2, html.EscapeString(fmt.Sprintf("Paths from %s to %s", ends[0], ends[1])), c.elements.String())
+		pathsWidth, g.height+pathMargin/2, pathsWidth, g.height+pathMargin/2, escape(fmt.Sprintf("Paths from %s to %s", ends[0], ends[1])), c.elements.String())
 }
 
 // fitted returns a name that is shortened to a width.
@@ -220,7 +219,7 @@ func (c *canvas) step(g *pathGraph, l *pathLink, center, x, heaviest float64) {
 	name := names.Escape(l.relation)
 	note := names.Shorten(name, fullLetters) + " (" + strings.Join(l.notes, ", ") + ")"
 	c.add(`<g><title>%s</title><path d="%s" class="%s" stroke-width="%.1f"/><path d="M%.1f %.1fl-4.5 %.1fh9z" class="tip"/>`,
-		html.EscapeString(note), line, class, width, x, tip+height/2, -height)
+		escape(note), line, class, width, x, tip+height/2, -height)
 	c.text(center+textGap, l.y+4, "start", "small label", fitted(name, pathsWidth-center-textGap))
 	c.add("</g>")
 }

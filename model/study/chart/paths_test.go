@@ -146,7 +146,7 @@ func TestPathsOfAnything(t *testing.T) {
 	if svg := Paths([]model.Path{{Weight: 1}}); svg != "" {
 		t.Errorf("without a step: %s", svg)
 	}
-	hostile := "</svg><script>\"&'\x1b[31m\x00"
+	hostile := "</svg><script>\"&'\x1b[31m\x00\ufffe\uffff"
 	long := "/film/film/release_date_s./film/film_regional_release_date/film_release_region"
 	svg := Paths([]model.Path{way(math.NaN(), hostile, hostile, hostile), way(0, hostile, long, strings.Repeat("ä", 1<<20), long, hostile)})
 	wellFormed(t, strings.ReplaceAll(svg, "path 1: NaN", ""))

@@ -1,8 +1,8 @@
 package chart
 
 import (
+	"encoding/xml"
 	"fmt"
-	"html"
 	"strings"
 )
 
@@ -28,7 +28,14 @@ func (c *canvas) add(format string, arguments ...any) {
 
 // text places a text; anchor is start, middle or end.
 func (c *canvas) text(x, y float64, anchor, class, text string) {
-	c.add(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, html.EscapeString(text))
+	c.add(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, escape(text))
+}
+
+// escape returns a text as XML holds it, which HTML reads the same. Characters that XML does not allow, such as U+FFFF, become U+FFFD.
+func escape(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	return b.String()
 }
 
 // segment draws a straight line.
@@ -86,7 +93,7 @@ func wrapped(text string, width float64) []string {
 // svg returns the chart as a document. Title and description are for screen readers.
 func (c *canvas) svg(title, description string) string {
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n<title>%s</title>\n%s</svg>",
-		width, c.height, html.EscapeString(strings.TrimSpace(title+". "+description)), html.EscapeString(title), c.elements.String())
+		width, c.height, escape(strings.TrimSpace(title+". "+description)), escape(title), c.elements.String())
 }
 
 // textWidth estimates the width of a text in the chart's units.
