@@ -90,7 +90,7 @@ func (d *discovering) read(ctx context.Context) error {
 	d.relations, d.Explained = ids, int64(d.flags.most)
 	d.record = recorded{Relations: names, Most: d.flags.most, Threshold: d.flags.threshold}
 	d.ask(d.Sources, d.Candidates, int64(d.View.Graph.Entities))
-	d.folder = d.E.Workspace.FactsFolder(d.Output(d.Name(d.flags.relation)))
+	d.folder = d.E.Workspace.FactsFolder(d.Output(d.Name("", d.flags.relation, "")))
 	return nil
 }
 

@@ -10,9 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"tagnet/formats/input/triples"
 	"tagnet/model/answer/evaluation"
@@ -28,16 +28,7 @@ const All = "all"
 func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
 	lookup := a.Loaded.Lookup(a.View)
 	base := int32(len(a.Loaded.Relations))
-	// Names are separated by commas; one name with commas is looked up as a whole.
-	words := strings.Split(value, ",")
-	_, whole := slices.BinarySearch(a.Loaded.Relations, strings.TrimPrefix(value, "~"))
-	if whole {
-		words = []string{value} // a name with a comma, or with spaces around it
-	}
-	for _, word := range words {
-		if !whole {
-			word = strings.TrimSpace(word)
-		}
+	for _, word := range a.words(value) {
 		name, inverse := strings.CutPrefix(word, "~")
 		if name == All {
 			for id := range base {
@@ -62,6 +53,18 @@ func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32
 		named[i] = evaluation.Queried(evaluation.Directed(a.Loaded.Relations, id))
 	}
 	return ids, strings.Join(named, ","), nil
+}
+
+// words returns the relations that --relation names: what commas separate, or the whole value if that is a name, with a comma or spaces around it.
+func (a *Asking) words(value string) []string {
+	if _, whole := slices.BinarySearch(a.Loaded.Relations, strings.TrimPrefix(value, "~")); whole {
+		return []string{value}
+	}
+	words := strings.Split(value, ",")
+	for i, word := range words {
+		words[i] = strings.TrimSpace(word)
+	}
+	return words
 }
 
 // flagged makes the error of an unknown name in a flag one of that flag.
@@ -121,11 +124,9 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 // Output returns --output or, without it, a name.
 func (a *Asking) Output(name string) string { return cmp.Or(a.output, name) }
 
-// notInNames are the characters that a derived name replaces.
-var notInNames = regexp.MustCompile(`[^\pL\pN._]+`)
-
-// Name returns a name that is made of words and of the flags, as far as a folder's name can hold them.
-func (a *Asking) Name(parts ...string) string {
+// Name returns a name that is made of the flags, the value of --relation between two words, as far as a folder's name can hold them.
+func (a *Asking) Name(before, relation, after string) string {
+	parts := []string{before, distinct(relation, a.sharesName(relation)), after}
 	for _, value := range []string{a.sources, a.candidates} {
 		switch {
 		case value == "" || value == All:
@@ -137,19 +138,40 @@ func (a *Asking) Name(parts ...string) string {
 		default:
 			value = strings.TrimSuffix(path.Base(value), path.Ext(value))
 		}
-		parts = append(parts, value)
+		parts = append(parts, distinct(value, false))
 	}
 	if a.graph != kg.All {
 		parts = append(parts, a.graph)
 	}
-	name := ""
-	for _, part := range parts {
-		const longest = 40
-		part = strings.ReplaceAll(part, "~", "inverse-")
-		letters := []rune(strings.Trim(notInNames.ReplaceAllString(part, "-"), "-."))
-		if letters = letters[:min(longest, len(letters))]; len(letters) > 0 {
-			name += "-" + string(letters)
-		}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "-")
+}
+
+// sharesName reports whether a relation that a value of --relation does not name has its short name, up to case, which not all storage distinguishes.
+func (a *Asking) sharesName(value string) bool {
+	named, shorts := map[string]bool{}, map[string]bool{strings.ToLower(short(value)): true}
+	for _, word := range a.words(value) {
+		named[word], shorts[strings.ToLower(short(word))] = true, true
 	}
-	return name[1:]
+	shares := func(other string) bool { return !named[other] && shorts[strings.ToLower(short(other))] }
+	return slices.ContainsFunc(a.Loaded.Relations, func(r string) bool { return shares(r) || shares("~"+r) })
+}
+
+// distinct returns a text as a part of a folder's name. Digits of its checksum follow if others share its short name, or it has none.
+func distinct(text string, shared bool) string {
+	name := short(text)
+	if text == "" || name != "" && !shared {
+		return name
+	}
+	checksum := sha256.Sum256([]byte(text))
+	return strings.TrimPrefix(fmt.Sprintf("%s-%x", name, checksum[:4]), "-")
+}
+
+// short returns the first letters and digits of a text, with a hyphen for all that is between them but dots and underscores.
+func short(text string) string {
+	const longest = 40
+	words := strings.FieldsFunc(strings.ReplaceAll(text, "~", "inverse-"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '.' && r != '_'
+	})
+	letters := []rune(strings.Trim(strings.Join(words, "-"), "-."))
+	return string(letters[:min(longest, len(letters))])
 }
