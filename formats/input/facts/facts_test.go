@@ -443,6 +443,28 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// TestNamesOfIDsWithoutLabel has ids without a label whose text is what others are renamed to.
+func TestNamesOfIDsWithoutLabel(t *testing.T) {
+	for labels, names := range map[string]map[string]string{
+		"Q1\tX\n":                   {"X": "X (X)", "X (X)": "X (X) (X)", "X (X) (X)": "X (X) (X) (X)", "X (X) ": "X (X) ", "X (Y)": "X (Y)", "Y (Y)": "Y (Y)", " (": " ("},
+		"Q1\tX\nQ2\tX (X)\n":        {"X": "X (X) (X)", "X (X)": "X (X) (X) (X)", "X (X) (X)": "X (X) (X) (X) (X)"},
+		"Q1\tX\nX (X)\tY\n":         {"X": "X (X)", "X (X)": "Y", "X (X) (X)": "X (X) (X) (X)", "Y": "Y (Y)"},
+		"Q1\tX (X)\n":               {"X": "X", "X (X)": "X (X) (X (X))", "X (X) (X (X))": "X (X) (X (X)) (X (X))"},
+		"Q1\tX\nX\tX (X)\n":         {"X": "X (X)", "X (X)": "X (X) (X (X))"},
+		"Q1\tA\nQ2\tA\nQ3\tQ1 (Q1)": {"Q1": "A (Q1)", "A (Q1)": "A (Q1) (A (Q1))", "A": "A"},
+	} {
+		l, err := ReadLabels(t.Context(), put(t, "labels.tsv", labels))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range names {
+			if name, _ := l.Name(id); name != want {
+				t.Errorf("with the labels %q %q is %q, want %q", labels, id, name, want)
+			}
+		}
+	}
+}
+
 func TestNameIDs(t *testing.T) {
 	l, err := ReadNameIDs(t.Context(), put(t, "entity2id.txt", "5\n/m/01\t0\nNew York\t1\nParis 2\nRome\t3\nRome\t4\n"))
 	if err != nil {
@@ -550,10 +572,10 @@ func FuzzReadTable(f *testing.F) {
 	})
 }
 
-// FuzzLabels checks for any file of labels that ids have names of their own: those with a label, and those without one of which
-// another id's label is the same.
+// FuzzLabels checks for any file of labels that ids have names of their own: those with a label, and those without one whose text is
+// another id's label, or what such an id is renamed to.
 func FuzzLabels(f *testing.F) {
-	for _, text := range []string{"Q1\tBerlin\nQ2\tParis\n", "1\tX\n2\tX\n", "1\tA (2)\n2\tA\n3\tA\n", "1\tB\n2\tB (B)\n", "3\na b 0\nb\tb\t1\nc 2\n", "1\n a\t0"} {
+	for _, text := range []string{"Q1\tBerlin\nQ2\tParis\n", "1\tX\n2\tX\n", "1\tA (2)\n2\tA\n3\tA\n", "1\tB\n2\tB (B)\n", "1\tB\nB (B)\tB (B) (B)\n", "1\tB\n2\tB (B) (B)\n", "3\na b 0\nb\tb\t1\nc 2\n", "1\n a\t0"} {
 		f.Add(text, false)
 		f.Add(text, true)
 	}
@@ -571,11 +593,15 @@ func FuzzLabels(f *testing.F) {
 		}
 		ids, of := map[string]bool{}, map[string]string{}
 		for id, name := range l.names {
-			ids[id] = true
-			if !strings.HasSuffix(name, ")") { // an id such as "B (B)" may get the name of the id B
-				ids[name] = true
+			ids[id], ids[name] = true, true
+			for first := range strings.SplitSeq(name, " (") {
+				for times := range 4 {
+					ids[first+strings.Repeat(" ("+first+")", times)] = true
+					ids[name+strings.Repeat(" ("+name+")", times)] = true
+				}
 			}
 		}
+		delete(ids, "")
 		for id := range ids {
 			name, found := l.Name(id)
 			if other, twice := of[name]; found && (twice || name == "" || !utf8.ValidString(name)) {

@@ -36,11 +36,32 @@ func (l *Labels) Name(id string) (string, bool) {
 		return "", false
 	}
 	l.Missing++
-	name := id
-	for l.taken[name] { // the name of another id
-		name += " (" + id + ")"
+	return l.own(id), true
+}
+
+// own returns the name of an id that has no label: its text, unless that is the name of an id with a label. X becomes X (X) then, and as that may be
+// an id, too, this becomes X (X) (X), and so on: each id of the series takes the next text that no label has. The name depends on the id and
+// the labels alone, so that all files of a graph have the same.
+func (l *Labels) own(id string) string {
+	for at := range len(id) + 1 {
+		first := id[:at]
+		if at < len(id) && !strings.HasPrefix(id[at:], " (") || !l.taken[first] || l.Has(first) {
+			continue
+		}
+		bracket := " (" + first + ")"
+		times := (len(id) - at) / len(bracket)
+		if id != first+strings.Repeat(bracket, times) {
+			continue
+		}
+		name := first
+		for passed := 0; passed <= times; {
+			if name += bracket; !l.taken[name] {
+				passed++
+			}
+		}
+		return name
 	}
-	return name, true
+	return id
 }
 
 // Has reports whether an id has a label.
