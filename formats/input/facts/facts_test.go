@@ -192,7 +192,10 @@ func TestBadRows(t *testing.T) {
 		{"names that begin with #", "a.csv", "#a,r,#b\n#c,r,d\ne,r,f\n", Options{Format: CSV}, []string{"1: #a|r|#b", "2: #c|r|d", "3: e|r|f"}, nil, ""},
 		{"nested JSON", "a.jsonl", `{"type":"relationship","label":"KNOWS","start":{"id":"0"},"end":{"id":"1"}}` + "\n" + `{"type":"node","id":"0"}` + "\n", Options{Format: JSONL}, []string{"1: 0|KNOWS|1"}, []string{"FILE:2: the keys are type, id; write"}, ""},
 		{"chosen nested JSON", "a.jsonl", `{"p":{"n":{"x":"a"}},"r":"r","q":{"x":"b"}}` + "\n", Options{Format: JSONL, Columns: []string{"p.n.x", "r", "q.x"}}, []string{"1: a|r|b"}, nil, ""},
-		{"a key twice", "a.jsonl", `{"h":"a","r":"r","t":"b","h":"c"}` + "\n" + `{"h":"a","r":"r","t":"b","x":{"y":1,"y":2}}` + "\n", Options{Format: JSONL}, nil, []string{`FILE:1: the key "h" stands twice; `, `FILE:2: the key "y" stands twice; `}, ""},
+		{"many keys", "a.jsonl", "{" + strings.Repeat(`"head":"a",`, 100) + `"tail":"b"}` + "\n" + `{"` + strings.Repeat("k", 300) + `":1}` + "\n", Options{Format: JSONL}, nil, []string{
+			`FILE:1: the key "head" stands twice; `, "FILE:2: the keys are " + strings.Repeat("k", 200) + "... (300 bytes); ",
+		}, ""},
+		{"a key twice", "a.jsonl", `{"h":"a","r":"r","t":"b","h":"c"}` + "\n" + `{"h":"a","r":"r","t":"b","x":{"y":1,"y":2}}` + "\n", Options{Format: JSONL}, nil, []string{`FILE:1: the key "h" stands twice; `, `FILE:2: the key "x.y" stands twice; `}, ""},
 		{"lone surrogates", "a.jsonl", `["\ud800","r","\udc00"]` + "\n" + `["\ud83d\ude00","r","\ufffd�"]` + "\n" + `["a\uD83Dx","r","\uFFFD"]` + "\n", Options{Format: JSONL}, []string{"2: 😀|r|��"}, []string{`FILE:1: the head is "\ud800", with half of a surrogate pair`, `FILE:3: the head is "a\uD83Dx", with half`}, ""},
 		{"RDF-star", "a.nt", "<< <http://a/b> <http://a/r> <http://a/c> >> <http://a/r> <http://a/d> .\n<http://a/b> <http://a/r> <<( <http://a/b> <http://a/r> <http://a/c> )>> .\n<http://a/b> <http://a/r> <http://a/c> .\n", Options{Format: NTriples}, []string{"3: http://a/b|http://a/r|http://a/c"}, []string{
 			"FILE:1: not a statement of N-Triples: a statement about a statement (RDF-star), which is not read; leave it out: ", "FILE:2: not a statement of N-Triples: a statement about",
@@ -410,6 +413,29 @@ func FuzzJSONLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFlattenOfManyKeys reads more keys than a line can have, for which a search among them all for each would take many minutes, and objects in
+// objects whose keys together have names that no memory holds.
+func TestFlattenOfManyKeys(t *testing.T) {
+	text := []byte("{")
+	const many = 1 << 20
+	for i := range many {
+		text = fmt.Appendf(text, `"%d":1,`, i)
+	}
+	text = append(text, `"deep":`+strings.Repeat(`{"x": `, 1000)+`[{}]`+strings.Repeat("}", 1000)+"}"...)
+	keys, values, err := flatten(text)
+	if err != nil || len(keys) != many+1 || keys[many] != "deep"+strings.Repeat(".x", 1000) || string(values[many]) != "[{}]" {
+		t.Errorf("%d keys, error %v", len(keys), err)
+	}
+	for _, text := range []string{
+		strings.Repeat(`{"a":0,"`+strings.Repeat("x", 90)+`":`, 9000) + "1" + strings.Repeat("}", 9000),
+		`{"` + strings.Repeat("x", 1<<19) + `":{"a":1` + strings.Repeat(`,"b":1`, 1<<16) + "}}",
+	} {
+		if _, _, err := flatten([]byte(text)); err == nil || !strings.Contains(err.Error(), "the names of the keys") {
+			t.Errorf("%d bytes: error %.100v", len(text), err)
+		}
+	}
 }
 
 // TestLabels also has two ids of one label, which keep different names.

@@ -80,7 +80,7 @@ func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []
 			known = !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(keys, c) })
 		}
 		if !known {
-			return chosen, nil, fmt.Errorf("the keys are %s", strings.Join(keys, ", "))
+			return chosen, nil, fmt.Errorf("the keys are %s", triples.Shown([]byte(strings.Join(keys, ", "))))
 		}
 	}
 	// The values of head, relation and tail are taken by key or position.
@@ -101,42 +101,50 @@ func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []
 	return chosen, unreadOf(row, keys, at), nil
 }
 
-// flatten returns the keys and values of an object and of the objects within it. A key that occurs twice is an error.
+// mostNames bounds the names of a line's keys, in bytes: each key has those of all objects around it in its name.
+const mostNames = 16 * triples.MaxLine
+
+// flatten returns the keys and values of an object and of the objects within it, whose keys follow the outer key and a dot. A key that occurs twice
+// is an error.
 func flatten(text []byte) (keys []string, values []json.RawMessage, err error) {
-	object := json.NewDecoder(bytes.NewReader(text))
-	if _, err := object.Token(); err != nil { // the bracket
+	decoder, size := json.NewDecoder(bytes.NewReader(text)), 0
+	var members func(prefix string) error
+	members = func(prefix string) error {
+		if _, err := decoder.Token(); err != nil { // the bracket
+			return err
+		}
+		for decoder.More() {
+			key, err := decoder.Token()
+			if err != nil {
+				return err
+			}
+			name := prefix + key.(string)
+			if size += len(name); size > mostNames {
+				return fmt.Errorf("the names of the keys, with those of the objects around each, take more than %d bytes", mostNames)
+			}
+			if bytes.HasPrefix(bytes.TrimLeft(text[decoder.InputOffset():], ": \t\r\n"), []byte("{")) {
+				if err := members(name + "."); err != nil {
+					return err
+				}
+				continue
+			}
+			var value json.RawMessage
+			if err := decoder.Decode(&value); err != nil {
+				return err
+			}
+			keys, values = append(keys, name), append(values, value)
+		}
+		_, err := decoder.Token()
+		return err
+	}
+	if err := members(""); err != nil {
 		return nil, nil, err
 	}
-	add := func(key string, value json.RawMessage) error {
-		if slices.Contains(keys, key) {
-			return fmt.Errorf("the key %q stands twice", key)
-		}
-		keys, values = append(keys, key), append(values, value)
-		return nil
-	}
-	// An object within contributes its keys behind the outer key and a dot.
-	for object.More() {
-		key, err := object.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		var value json.RawMessage
-		if err := object.Decode(&value); err != nil {
-			return nil, nil, err
-		}
-		names, within := []string{""}, []json.RawMessage{value}
-		if value[0] == '{' {
-			if names, within, err = flatten(value); err != nil {
-				return nil, nil, err
-			}
-			for i := range names {
-				names[i] = "." + names[i]
-			}
-		}
-		for i, name := range names {
-			if err := add(key.(string)+name, within[i]); err != nil {
-				return nil, nil, err
-			}
+	sorted := slices.Clone(keys)
+	slices.Sort(sorted)
+	for i, key := range sorted {
+		if i > 0 && key == sorted[i-1] {
+			return nil, nil, fmt.Errorf("the key %q stands twice", triples.Shown([]byte(key)))
 		}
 	}
 	return keys, values, nil
