@@ -231,14 +231,17 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 
 // addUnread adds the columns of a file that are not read. Those of one name are one.
 func (c *converter) addUnread(columns []facts.Column) {
+	list, positions := &c.source.converted.Unread, map[string]int{}
+	for i, known := range *list {
+		positions[known.Name] = i
+	}
 	for _, column := range columns {
-		list := &c.source.converted.Unread
-		at := slices.IndexFunc(*list, func(known counts.Column) bool { return known.Name == column.Name })
-		if at < 0 {
-			*list = append(*list, counts.Column(column))
-		} else {
+		if at, known := positions[column.Name]; known {
 			(*list)[at].False += column.False
+			continue
 		}
+		positions[column.Name] = len(*list)
+		*list = append(*list, counts.Column(column))
 	}
 }
 

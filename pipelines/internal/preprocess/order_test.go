@@ -5,8 +5,28 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/formats/input/facts"
+	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/pipelinetest"
 )
+
+// TestManyUnreadColumns adds up the columns of two files; to compare each with all others would take many minutes.
+func TestManyUnreadColumns(t *testing.T) {
+	const many = 1 << 20
+	columns, want := make([]facts.Column, many), make([]counts.Column, many)
+	for i := range many {
+		columns[i] = facts.Column{Name: fmt.Sprint("c", i), False: int64(i % 3)}
+		want[i] = counts.Column{Name: columns[i].Name, False: int64(2 * (i % 3))}
+	}
+	c := converter{source: &dataset{}}
+	c.addUnread(columns)
+	c.addUnread(columns)
+	if diff := cmp.Diff(want[:100], c.source.converted.Unread[:100]); diff != "" || len(c.source.converted.Unread) != many {
+		t.Errorf("%d columns (-want +got):\n%s", len(c.source.converted.Unread), diff)
+	}
+}
 
 // TestOrderOfColumns names the likely order where the relations stand in another column than the second, and says nothing where
 // they do not.
