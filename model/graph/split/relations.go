@@ -98,9 +98,13 @@ type nearPair struct {
 // clusters gives relations that give away each other's facts, directly or by others, the same number: the least id
 // among them. Others have -1.
 func clusters(relations int, pairs []nearPair) []int32 {
-	numbers := make([]int32, relations)
-	for i := range numbers {
-		numbers[i] = -1
+	numbers := slices.Repeat([]int32{-1}, relations) // each leads to a lesser id of the cluster, the least one to itself
+	least := func(id int32) int32 {
+		for numbers[id] != id {
+			numbers[id] = numbers[numbers[id]] // so that the way gets shorter
+			id = numbers[id]
+		}
+		return id
 	}
 	for _, p := range pairs {
 		for _, id := range []int32{p.a, p.b} {
@@ -108,11 +112,12 @@ func clusters(relations int, pairs []nearPair) []int32 {
 				numbers[id] = id
 			}
 		}
-		from, to := max(numbers[p.a], numbers[p.b]), min(numbers[p.a], numbers[p.b])
-		for id, number := range numbers {
-			if number == from {
-				numbers[id] = to
-			}
+		a, b := least(p.a), least(p.b)
+		numbers[max(a, b)] = min(a, b)
+	}
+	for id, number := range numbers {
+		if number >= 0 {
+			numbers[id] = least(number)
 		}
 	}
 	return numbers

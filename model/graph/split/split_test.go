@@ -176,6 +176,36 @@ func TestDivideDependsOnFactsAlone(t *testing.T) {
 	}
 }
 
+// TestClusters follows pairs in any order, with the pairs of more relations than could be renamed for each pair.
+func TestClusters(t *testing.T) {
+	pair := func(a, b int32) nearPair { return nearPair{idPair: idPair{a: a, b: b}} }
+	for _, c := range []struct {
+		pairs []nearPair
+		want  []int32
+	}{
+		{nil, []int32{-1, -1, -1, -1, -1, -1}},
+		{[]nearPair{pair(2, 2)}, []int32{-1, -1, 2, -1, -1, -1}},
+		{[]nearPair{pair(4, 5), pair(1, 3), pair(3, 5)}, []int32{-1, 1, -1, 1, 1, 1}},
+		{[]nearPair{pair(0, 5), pair(2, 4), pair(1, 4)}, []int32{0, 1, 1, -1, 1, 0}},
+		{[]nearPair{pair(3, 5), pair(2, 3), pair(0, 2), pair(0, 5)}, []int32{0, -1, 0, 0, -1, 0}},
+	} {
+		if diff := cmp.Diff(c.want, clusters(6, c.pairs)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.pairs, diff)
+		}
+	}
+	const relations = 1 << 21
+	var pairs []nearPair
+	for id := range int32(relations) {
+		pairs = append(pairs, pair(id/2, id))
+	}
+	slices.Reverse(pairs)
+	for id, number := range clusters(relations, pairs) {
+		if number != 0 {
+			t.Fatalf("relation %d is in cluster %d", id, number)
+		}
+	}
+}
+
 // TestDivideTooLittle checks that other shares are advised only where they can help.
 func TestDivideTooLittle(t *testing.T) {
 	few := []string{"a\tr\tb", "b\tr\tc", "c\tr\td"}
