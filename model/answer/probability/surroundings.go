@@ -11,7 +11,9 @@ import (
 // Surroundings are the relations around the entities of a graph, and which of them go together. They describe every fact as if the
 // graph did not have it. They may be used concurrently once made.
 //
-// Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity.
+// Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity. Where these pairs may be more than
+// pairsPerEdge for each edge, those of relations that leave few entities are not held, and are counted where they are asked for: 4 bytes more for
+// each relation of each entity.
 type Surroundings struct {
 	graph         *graph.Graph
 	offsets       []int64
@@ -19,9 +21,16 @@ type Surroundings struct {
 	// By relation: the numbers of entities that it leaves, of entities that it leaves once, and of its edges.
 	holders, single, edges []int32
 	rows                   []together
+	// many is the least number of entities that a relation leaves whose pairs are held. Unless it is 0, entities has those of each relation.
+	many     int32
+	entities [][]int32
 }
 
-// together counts how often other relations leave the entities that one relation leaves. It holds only pairs that occur.
+// pairsPerEdge bounds the pairs that are held, as the estimate of package budget does: an entity of 20,000 relations has 400 million.
+const pairsPerEdge = 8
+
+// together counts how often other relations leave the entities that one relation leaves. It holds only pairs that occur, of two relations that
+// both leave many entities.
 type together struct {
 	relations, both []int32
 	// shift has the difference in log odds of each one, present instead of absent.
@@ -35,7 +44,10 @@ type together struct {
 const smoothing = 2
 
 // NewSurroundings counts the relations of the graph of all facts, which stays in use.
-func NewSurroundings(g *graph.Graph) *Surroundings {
+func NewSurroundings(g *graph.Graph) *Surroundings { return newSurroundings(g, pairsPerEdge*g.Edges()) }
+
+// newSurroundings holds at most a number of pairs of relations.
+func newSurroundings(g *graph.Graph, mostPairs int64) *Surroundings {
 	n := g.RelationCount()
 	s := &Surroundings{graph: g, offsets: make([]int64, g.Entities+1), holders: make([]int32, n), single: make([]int32, n), edges: make([]int32, n)}
 	counts := make([]int32, n)
@@ -61,7 +73,14 @@ func NewSurroundings(g *graph.Graph) *Surroundings {
 		}
 		s.offsets[o+1] = int64(len(s.around))
 	}
+	s.entities = s.byRelation()
+	if n, most := len(s.holders), int(math.Sqrt(float64(mostPairs))); n > most {
+		s.many = slices.Sorted(slices.Values(s.holders))[n-1-most] + 1
+	}
 	s.pair()
+	if s.many == 0 {
+		s.entities = nil // all pairs are held
+	}
 	return s
 }
 
@@ -69,34 +88,62 @@ func NewSurroundings(g *graph.Graph) *Surroundings {
 func (s *Surroundings) pair() {
 	n := len(s.holders)
 	s.rows = make([]together, n)
-	entities, apart := s.byRelation(), s.apart()
-	counts := make([]int32, n)
+	apart, counts := s.apart(), make([]int32, n)
+	var met []int32
 	for q := range int32(n) {
 		t := &s.rows[q]
 		// Count, by relation, the entities that both leave.
-		for _, o := range entities[q] {
+		met = met[:0]
+		held := 0
+		for _, o := range s.entities[q] {
 			for _, r := range s.relations(o) {
 				if counts[r]++; counts[r] == 1 && r != q {
-					t.relations = append(t.relations, r)
+					if met = append(met, r); s.holds(q, r) {
+						held++
+					}
 				}
 			}
 		}
-		slices.Sort(t.relations)
+		slices.Sort(met)
+		t.relations, t.both, t.shift = make([]int32, 0, held), make([]int32, 0, held), make([]float64, 0, held)
 		holders := s.holders[q]
 		// Most relations leave no entity with this one, and what they add follows from how many they leave.
 		t.absent = apart(holders) - s.evidence(holders, holders, 0).absent
 		if holders > 0 {
 			t.absentLess = apart(holders-1) - s.evidence(holders-1, holders, 0).absent
 		}
-		// Relations that leave an entity with this one replace their share of these sums.
-		for _, r := range t.relations {
-			v := s.evidence(holders, s.holders[r], counts[r])
-			t.absent += v.absent - s.evidence(holders, s.holders[r], 0).absent
-			t.absentLess += s.evidence(holders-1, s.holders[r], counts[r]).absent - s.evidence(holders-1, s.holders[r], 0).absent
-			t.both, t.shift = append(t.both, counts[r]), append(t.shift, v.present-v.absent)
+		// Relations that leave an entity with this one replace their share of these sums. Those of one entity are often alike.
+		var change changes
+		for i, r := range met {
+			if i == 0 || s.holders[r] != s.holders[met[i-1]] || counts[r] != change.both {
+				change = s.changes(holders, s.holders[r], counts[r])
+			}
+			t.absent += change.absent
+			t.absentLess += change.absentLess
+			if s.holds(q, r) {
+				t.relations, t.both, t.shift = append(t.relations, r), append(t.both, counts[r]), append(t.shift, change.shift)
+			}
 			counts[r] = 0
 		}
 		counts[q] = 0
+	}
+}
+
+// holds reports whether the pair of two relations, if it occurs, is held.
+func (s *Surroundings) holds(q, r int32) bool { return min(s.holders[q], s.holders[r]) >= s.many }
+
+// changes are what a relation that leaves entities with another one, both, changes in the other's row.
+type changes struct {
+	both                      int32
+	absent, absentLess, shift float64
+}
+
+// changes returns them for relations that leave r and q entities.
+func (s *Surroundings) changes(q, r, both int32) changes {
+	v := s.evidence(q, r, both)
+	return changes{
+		both: both, absent: v.absent - s.evidence(q, r, 0).absent, shift: v.present - v.absent,
+		absentLess: s.evidence(q-1, r, both).absent - s.evidence(q-1, r, 0).absent,
 	}
 }
 
@@ -244,7 +291,8 @@ func (e *end) habit() float64 {
 	}
 	// add replaces what sum has of a relation: absence, counted with the fact.
 	add := func(r int32, present bool) {
-		before, now := row.count(r), e.both(row, r)
+		before := e.common(e.relation, r)
+		now := e.both(r, before)
 		entities := e.holders[r]
 		if e.lostInverse && r == e.inverse {
 			entities--
@@ -275,9 +323,8 @@ func (e *end) habit() float64 {
 	return sum
 }
 
-// both returns the number of entities that the end's relation and another one leave.
-func (e *end) both(row *together, r int32) int32 {
-	n := row.count(r)
+// both returns the number of entities that the end's relation and another one leave, n with the fact.
+func (e *end) both(r, n int32) int32 {
 	has := func(entity, relation int32) bool { return e.count(entity, relation) > 0 }
 	if r != e.inverse {
 		if e.lost && has(e.entity, r) {
@@ -295,10 +342,22 @@ func (e *end) both(row *together, r int32) int32 {
 	return n
 }
 
-// count returns the number of entities that another relation leaves, too.
-func (t *together) count(r int32) int32 {
-	if at, found := slices.BinarySearch(t.relations, r); found {
-		return t.both[at]
+// common returns the number of entities that two relations leave.
+func (s *Surroundings) common(q, r int32) (n int32) {
+	if s.holds(q, r) {
+		t := &s.rows[q]
+		if at, found := slices.BinarySearch(t.relations, r); found {
+			n = t.both[at]
+		}
+		return n
 	}
-	return 0
+	if s.holders[q] > s.holders[r] {
+		q, r = r, q
+	}
+	for _, o := range s.entities[q] {
+		if s.count(o, r) > 0 {
+			n++
+		}
+	}
+	return n
 }

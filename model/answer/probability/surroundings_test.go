@@ -49,7 +49,9 @@ func near(a, b row) bool {
 func TestFeaturesLackTheFact(t *testing.T) {
 	t.Parallel()
 	facts := randomFacts(14, 4, 45, rand.New(rand.NewPCG(1, 2)))
-	s := NewSurroundings(newGraph(t, 14, 4, facts))
+	g := newGraph(t, 14, 4, facts)
+	s := NewSurroundings(g)
+	few := []*Surroundings{newSurroundings(g, 0), newSurroundings(g, 16), newSurroundings(g, 36)} // which hold fewer pairs
 	for i, f := range facts {
 		without := NewSurroundings(newGraph(t, 14, 4, slices.Delete(slices.Clone(facts), i, i+1)))
 		o := Observation{Fact: f, Tails: Side{Score: 1, Rank: 2}, Heads: Side{Score: -1, Rank: 40}, Hops: 2}
@@ -57,6 +59,37 @@ func TestFeaturesLackTheFact(t *testing.T) {
 		if !near(got, want) {
 			t.Errorf("%v: features\n%v, without the fact\n%v", f, got, want)
 		}
+		for _, s := range few {
+			if got := s.features(&o, 10); !near(got, want) {
+				t.Errorf("%v: from %d entities on, features\n%v, want\n%v", f, s.many, got, want)
+			}
+		}
+	}
+}
+
+// TestPairsAreBounded has an entity of many relations, which go with each other in all pairs.
+func TestPairsAreBounded(t *testing.T) {
+	t.Parallel()
+	const relations = 1000
+	var facts []graph.Fact
+	for r := range int32(relations) {
+		for o := range max(1+r%3, 7-r/20) {
+			facts = append(facts, graph.Fact{Head: o, Relation: r, Tail: 7 + (r+o)%2})
+		}
+	}
+	g := newGraph(t, 9, relations, facts)
+	s := NewSurroundings(g)
+	pairs := int64(0)
+	for q, row := range s.rows {
+		for i, r := range row.relations {
+			if both := s.common(r, int32(q)); both != row.both[i] || both == 0 {
+				t.Fatalf("relations %d and %d leave %d entities together, and %d the other way around", q, r, row.both[i], both)
+			}
+		}
+		pairs += int64(len(row.relations))
+	}
+	if pairs == 0 || pairs > pairsPerEdge*g.Edges() {
+		t.Errorf("%d pairs are held, want at most %d for each of %d edges", pairs, pairsPerEdge, g.Edges())
 	}
 }
 
