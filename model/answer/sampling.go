@@ -53,16 +53,9 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	if !probability.Enough(s.Facts, g.BaseRelations) {
 		return &Sampling{Sample: s.Sample}, nil // FitTo says so, and nothing is observed in vain
 	}
-	around := m.surroundings()
-	for relation := range int32(g.RelationCount()) {
-		for source := range int32(g.Entities) {
-			// Few are drawn even at the higher rate of answered queries: only these are looked up.
-			if s.Query(source, relation, true) && s.Query(source, relation, around.Answered(source, relation)) {
-				s.Queries = append(s.Queries, graph.Query{Source: source, Relation: relation, Answer: graph.None})
-			}
-		}
-	}
-	return s, nil
+	var err error
+	s.Queries, err = s.DrawQueries(ctx, m.surroundings())
+	return s, err
 }
 
 // size returns the numbers that determine the cost of a fit.
@@ -206,10 +199,12 @@ const (
 
 // FitSeconds returns about how many seconds Fit takes, by a part of it that takes about a time. The weights may be any.
 func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, error) {
+	began := time.Now()
 	s, err := m.Sampling(ctx)
 	if err != nil || s.Work() == 0 {
 		return 0, err
 	}
+	drawing := time.Since(began).Seconds()
 	for parts := max(1, int(s.Work()/64)); ; parts = max(1, parts/4) {
 		began, queries := time.Now(), 0
 		labeled, unlabeled, err := m.ObserveSample(ctx, s, parts/2, parts, func(n int) { queries += n })
@@ -225,7 +220,8 @@ func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, e
 					regression = max(regression, time.Since(began).Seconds()/float64(n))
 				}
 			}
-			return took.Seconds()/float64(max(1, queries))*float64(size.Propagations(s.Sample)) + regression*float64(size.Observed(s.Sample)), nil
+			answering := took.Seconds() / float64(max(1, queries)) * float64(size.Propagations(s.Sample))
+			return drawing + answering + regression*float64(size.Observed(s.Sample)), nil
 		}
 	}
 }

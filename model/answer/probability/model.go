@@ -43,7 +43,7 @@ type Source struct {
 }
 
 // FormatVersion is the version of the files that this package reads and writes.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // checksumKey is the key of a file's checksum, the last one.
 const checksumKey = "checksum"

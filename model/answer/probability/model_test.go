@@ -52,7 +52,7 @@ func TestForgedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, forge := range map[string]func(m *Model){
-		"format_version is 3":             func(m *Model) { m.FormatVersion++ },
+		"format_version is 4":             func(m *Model) { m.FormatVersion++ },
 		"features are":                    func(m *Model) { m.Features[0] = "color" },
 		"4 folds, want 5":                 func(m *Model) { m.Folds = m.Folds[1:] },
 		"sample.rate is 2":                func(m *Model) { m.Sample.Rate = 2 },

@@ -3,9 +3,11 @@ package probability
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 
 	"tagnet/formats/strict"
@@ -182,12 +184,60 @@ func (s Sample) fold(f graph.Fact) int { return int(parallel.Mix(s.key(f)) % fol
 // Query reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
 // knows an answer.
 func (s Sample) Query(source, relation int32, answered bool) bool {
-	rate := s.Rate
-	if !answered {
-		rate /= float64(s.Sparse)
+	if answered {
+		return share(parallel.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))) < s.Rate
 	}
-	return float64(parallel.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))>>11)/(1<<53) < rate
+	n := s.block()
+	only, is := s.ofBlock(relation, int64(source)/n, n)
+	return is && only == int64(source)
 }
+
+// DrawQueries returns the queries that are in the sample, by relation and source. It takes time for the graph's facts and the sample, not for all queries.
+func (s Sample) DrawQueries(ctx context.Context, around *Surroundings) (drawn []graph.Query, err error) {
+	add := func(source, relation int32, answered bool) {
+		if around.Answered(source, relation) == answered && s.Query(source, relation, answered) {
+			drawn = append(drawn, graph.Query{Source: source, Relation: relation, Answer: graph.None})
+		}
+	}
+	for source := range int32(around.graph.Entities) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		for _, relation := range around.relations(source) {
+			add(source, relation, true)
+		}
+	}
+	n, entities := s.block(), int64(around.graph.Entities)
+	for relation := range int32(around.graph.RelationCount()) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		for number := range (entities + n - 1) / n {
+			if source, is := s.ofBlock(relation, number, n); is && source < entities {
+				add(int32(source), relation, false)
+			}
+		}
+	}
+	slices.SortFunc(drawn, func(a, b graph.Query) int {
+		return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Source, b.Source))
+	})
+	return drawn, nil
+}
+
+// block returns the number of sources of a block: of the queries without an answer of a relation and a block, one at most is in the sample. Blocks are so
+// long that at least every second one draws one.
+func (s Sample) block() int64 { return int64(min(float64(s.Sparse)/s.Rate, math.MaxInt32)) }
+
+// ofBlock returns the source that a block of n sources draws for a relation, which may be beyond the last entity, and reports whether its query is in the
+// sample if it has no answer. Each source is so with the probability Rate / Sparse.
+func (s Sample) ofBlock(relation int32, number, n int64) (source int64, is bool) {
+	h := parallel.Seed(uint64(s.Seed), uint64(number), uint64(uint32(relation)), blocks)
+	within, _ := bits.Mul64(h, uint64(n))
+	return number*n + int64(within), share(parallel.Mix(h)) < float64(n)*s.Rate/float64(s.Sparse)
+}
+
+// share returns a number from 0 up to 1 that random bits draw.
+func share(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
 // Keeps reports whether a candidate of a rank is observed, if its query is drawn.
 func (s Sample) Keeps(f graph.Fact, rank int64) bool {
@@ -200,8 +250,8 @@ func (s Sample) PerQuery() float64 {
 	return best + (float64(s.K)-best)/float64(s.Thin)
 }
 
-// thinning tells the draws of Keeps from others.
-const thinning = 3
+// thinning and blocks tell the draws of Keeps and of ofBlock from others.
+const thinning, blocks = 3, 4
 
 // weight returns the weight of an unlabeled candidate, or 0 if it is not in the sample. The candidate belongs to (Head, Relation, ?) if
 // it ranks among that query's best, else to its other query. Its weight is the inverse of the rates at which such queries are drawn and

@@ -1,6 +1,8 @@
 package probability
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -86,6 +88,61 @@ func TestWeight(t *testing.T) {
 		if thinned := observed[4] > 0 && observed[12] > 0; want > 0 && thinned == (min(ranks[0], 11) <= 2 || ranks[0] > 10 && ranks[1] <= 2) {
 			t.Errorf("ranks %v: observations by weight: %v", ranks, observed)
 		}
+	}
+}
+
+// TestDrawQueries checks that what is drawn is what Query takes, of each kind as many as its rate says.
+func TestDrawQueries(t *testing.T) {
+	t.Parallel()
+	const entities, relations = 900, 12
+	around := NewSurroundings(newGraph(t, entities, relations, randomFacts(entities, relations, 9000, rand.New(rand.NewPCG(1, 1)))))
+	for _, s := range []Sample{{Rate: 1, Sparse: 1}, {Rate: .7, Sparse: 1}, {Rate: .9, Sparse: 3}, {Rate: .3, Sparse: 7}, {Rate: .01, Sparse: 33}} {
+		var want []graph.Query
+		var all, taken [2]float64 // without and with an answer
+		for relation := range int32(2 * relations) {
+			for source := range int32(entities) {
+				answered, kind := around.Answered(source, relation), 0
+				if answered {
+					kind = 1
+				}
+				all[kind]++
+				if s.Query(source, relation, answered) {
+					want = append(want, graph.Query{Source: source, Relation: relation, Answer: graph.None})
+					taken[kind]++
+				}
+			}
+		}
+		got, err := s.DrawQueries(t.Context(), around)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%+v: error %v (-want +got)\n%s", s, err, diff)
+		}
+		for kind, rate := range []float64{s.Rate / float64(s.Sparse), s.Rate} {
+			mean := rate * all[kind]
+			if !(math.Abs(taken[kind]-mean) <= 4*math.Sqrt(mean*(1-rate))) {
+				t.Errorf("%+v: %g queries with %d answers or more, want about %g", s, taken[kind], kind, mean)
+			}
+		}
+	}
+}
+
+// TestDrawQueriesOfManyRelations draws from 6 billion queries, which is as quick as from few, and ends with its context.
+func TestDrawQueriesOfManyRelations(t *testing.T) {
+	t.Parallel()
+	const entities, relations, most = 80_000, 40_001, 1_000
+	g := newGraph(t, entities, relations, randomFacts(entities, relations, 1000, rand.New(rand.NewPCG(1, 1))))
+	around, size := NewSurroundings(g), SizeOf(g)
+	size.Answered, size.Work = around.Queries(), mostWork/most
+	s := size.Sample(0, 0)
+	drawn, err := s.DrawQueries(t.Context(), around)
+	asked := s.Rate * (float64(size.Answered) + (size.queries()-float64(size.Answered))/float64(s.Sparse))
+	if n := float64(len(drawn)); err != nil || !(math.Abs(n-asked) <= 4*math.Sqrt(asked)) {
+		t.Errorf("%g queries, want about %g, error %v", n, asked, err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := errors.New("interrupted")
+	cancel(ended)
+	if _, err := s.DrawQueries(ctx, around); !errors.Is(err, ended) {
+		t.Errorf("interrupted: error %v", err)
 	}
 }
 
