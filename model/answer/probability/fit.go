@@ -56,6 +56,7 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 	for _, l := range labeled {
 		m.Labeled[l.Relation]++
 	}
+	m.Own = own(m.Labeled)
 	var examples []example
 	add := func(o *Observation, isLabeled bool, weight int) {
 		if group, claimed := m.group(o); claimed {
@@ -123,7 +124,7 @@ func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) erro
 // fit sets the regressions and the curve.
 func (m *Model) fit(examples []example) {
 	for fold := range folds {
-		m.Folds = append(m.Folds, *regress(examples, fold, distances*(len(m.Labeled)+1)))
+		m.Folds = append(m.Folds, *regress(examples, fold, m.groups()))
 	}
 	list := make([]judged, len(examples))
 	for i := range examples {

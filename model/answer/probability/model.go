@@ -23,6 +23,8 @@ type Model struct {
 	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their queries. With fewer
 	// than MinLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
 	Labeled []int `json:"labeled"`
+	// Own are the relations with MinLabeled labeled facts or more, ascending: only these have intercepts of their own, so that files stay small.
+	Own []int `json:"own_intercepts"`
 	// Shift was subtracted from the scores of labeled facts that training saw.
 	Shift Shift `json:"shift"`
 	// Features are the names of the regressions' features. Folds has, for each fold of facts, the regression that was fitted to the others.
@@ -51,17 +53,32 @@ const checksumKey = "checksum"
 // distances is the number of groups of a relation's facts: those of one, two and three hops, and of others.
 const distances = 4
 
+// own returns the relations with MinLabeled labeled facts or more.
+func own(labeled []int) []int {
+	relations := []int{}
+	for r, n := range labeled {
+		if n >= MinLabeled {
+			relations = append(relations, r)
+		}
+	}
+	return relations
+}
+
 // group returns the index of the intercept of a fact's relation and hops, or false if there are no probabilities for the relation.
 func (m *Model) group(o *Observation) (group int, claimed bool) {
-	n, relation, distance := m.Labeled[o.Relation], len(m.Labeled), 0
-	if n >= MinLabeled {
-		relation = int(o.Relation)
+	relation, found := slices.BinarySearch(m.Own, int(o.Relation))
+	if !found {
+		relation = len(m.Own)
 	}
+	distance := 0
 	if o.Hops > 0 && o.Hops < distances {
 		distance = int(o.Hops)
 	}
-	return distances*relation + distance, n >= minClaim
+	return distances*relation + distance, m.Labeled[o.Relation] >= minClaim
 }
+
+// groups returns the number of groups.
+func (m *Model) groups() int { return distances * (len(m.Own) + 1) }
 
 // Encode returns the text of a file, which Parse reads. Equal models have equal texts.
 func (m *Model) Encode() ([]byte, error) {
@@ -107,7 +124,7 @@ func (m *Model) Check() error {
 		return err
 	}
 	for i, f := range m.Folds {
-		if err := f.check(distances * (len(m.Labeled) + 1)); err != nil {
+		if err := f.check(m.groups()); err != nil {
 			return fmt.Errorf("folds[%d].%w", i, err)
 		}
 	}
@@ -130,6 +147,9 @@ func (m *Model) checkCounts() error {
 		if passed += n; n >= minClaim {
 			claimed += n
 		}
+	}
+	if want := own(m.Labeled); !slices.Equal(m.Own, want) {
+		return fmt.Errorf("own_intercepts are not the %d relations with %d labeled facts or more", len(want), MinLabeled)
 	}
 	labeled, unlabeled := m.Curve.totals()
 	if labeled != claimed || labeled < MinLabeled || unlabeled == 0 {

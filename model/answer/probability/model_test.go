@@ -67,7 +67,8 @@ func TestForgedFiles(t *testing.T) {
 		"curve[0].labeled is -1":          func(m *Model) { m.Curve.Blocks[0].Labeled = -1 },
 		"labeled[0] is -3":                func(m *Model) { m.Labeled[0] = -3 },
 		"labeled and":                     func(m *Model) { m.Labeled[0]++ },
-		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4]; groups(m, 5*distances) },
+		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4] },
+		"own_intercepts are not the 2":    func(m *Model) { m.Own[1] = 2 },
 		"observed is 5001":                func(m *Model) { m.Observed = 5001 },
 		"facts is 3":                      func(m *Model) { m.Facts = 3 },
 		"source.reach is -1":              func(m *Model) { m.Source.Reach = -1 },
@@ -96,9 +97,25 @@ func TestForgedFiles(t *testing.T) {
 	}
 }
 
-// groups sets the number of intercepts.
-func groups(m *Model, n int) {
-	for i := range m.Folds {
-		m.Folds[i].Groups = m.Folds[i].Groups[:n]
+// TestFileOfManyRelations checks that a file has few bytes for a relation without labeled facts, so that no graph's is larger than what is read.
+func TestFileOfManyRelations(t *testing.T) {
+	t.Parallel()
+	m := newWorld(t, 200, 20, 1000, 1).fit(t, .5)
+	few, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const more = 200_000
+	m.Sample.Relations += more
+	m.Labeled = append(m.Labeled, make([]int, more)...)
+	many, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes := len(many) - len(few); bytes > 8*more {
+		t.Errorf("%d bytes for %d relations more, want 8 for each at most", bytes, more)
+	}
+	if _, err := Parse("p.json", many); err != nil {
+		t.Error(err)
 	}
 }
