@@ -31,13 +31,22 @@ func special(mode fs.FileMode) string {
 // readable returns an error for what is no regular file, once symbolic links are followed.
 func readable(info fs.FileInfo) error {
 	if info.IsDir() {
-		return syscall.EISDIR
+		return &Unreadable{syscall.EISDIR}
 	}
 	if kind := special(info.Mode()); kind != "" {
-		return fmt.Errorf("it is %s, not a regular file: remove it, or put a file in its place", kind)
+		return &Unreadable{fmt.Errorf("it is %s, not a regular file: remove it, or put a file in its place", kind)}
 	}
 	return nil
 }
+
+// Unreadable is the error of reading what no program wrote as such a file: a folder, a pipe or a device, or what is larger than any text.
+type Unreadable struct{ Reason error }
+
+// Error returns the text of the reason.
+func (u *Unreadable) Error() string { return u.Reason.Error() }
+
+// Unwrap returns the reason.
+func (u *Unreadable) Unwrap() error { return u.Reason }
 
 // writable returns an error for what is neither a regular file nor a folder itself. Writing to it could
 // change files elsewhere, or never end.

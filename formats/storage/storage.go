@@ -184,7 +184,7 @@ func readUpTo(ctx context.Context, url string, most int64) ([]byte, error) {
 	}
 	defer r.Close()
 	if r.Size() > most {
-		return nil, fmt.Errorf("reading %s: it has %d bytes, more than the %d of any such file", url, r.Size(), most)
+		return nil, fmt.Errorf("reading %s: %w", url, &Unreadable{fmt.Errorf("it has %d bytes, more than the %d of any such file", r.Size(), most)})
 	}
 	data := make([]byte, r.Size())
 	_, err = io.ReadFull(r, data)

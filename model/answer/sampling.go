@@ -164,8 +164,14 @@ func (m *Model) ProbabilitiesFile() string {
 func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, error) {
 	url := storage.Join(folder, m.ProbabilitiesFile())
 	text, err := storage.ReadText(ctx, url)
+	damaged := func(reason error) (bool, error) {
+		return false, remedy.Errorf("remove this file, and it is made again", "%w", &checkpoint.DamagedError{URL: url, Reason: reason})
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
+	}
+	if unreadable := (*storage.Unreadable)(nil); errors.As(err, &unreadable) {
+		return damaged(unreadable)
 	}
 	if err != nil {
 		return false, err
@@ -175,7 +181,7 @@ func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, err
 		err = errors.New("it is of other weights, or of another graph or reach, than its name says")
 	}
 	if err != nil {
-		return false, remedy.Errorf("remove this file, and it is made again", "%w", &checkpoint.DamagedError{URL: url, Reason: err})
+		return damaged(err)
 	}
 	m.fitted.Store(fitted)
 	return true, nil

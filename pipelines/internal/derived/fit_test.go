@@ -175,11 +175,28 @@ func TestDamaged(t *testing.T) {
 		"cut": whole[:len(whole)/2], "empty": "", "changed": strings.Replace(whole, "1", "2", 1), "of another graph": string(other),
 	} {
 		pipelinetest.Write(t, file, text)
-		e, _ := environment(w)
-		_, err := fit(t, e)
-		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "remove this file, and it is made again") {
-			t.Errorf("%s: error %v", name, err)
+		wantRemedy(t, w, name, file)
+	}
+	for name, put := range map[string]func() error{
+		"too long": func() error { return errors.Join(os.WriteFile(file, nil, 0o666), os.Truncate(file, 256<<20+1)) }, // nothing of it is on the disk
+		"a folder": func() error { return os.Mkdir(file, 0o777) },
+		"a device": func() error { return os.Symlink(os.DevNull, file) },
+	} {
+		pipelinetest.Remove(t, file)
+		if err := put(); err != nil {
+			t.Fatal(err)
 		}
+		wantRemedy(t, w, name, file)
+	}
+}
+
+// wantRemedy checks that what is in the place of a file of probabilities is refused, and what helps.
+func wantRemedy(t *testing.T, workspace, what, file string) {
+	t.Helper()
+	e, _ := environment(workspace)
+	_, err := fit(t, e)
+	if err == nil || !strings.Contains(err.Error(), file+" is damaged: ") || !strings.HasSuffix(err.Error(), "; remove this file, and it is made again") {
+		t.Errorf("%s: error %v", what, err)
 	}
 }
 
