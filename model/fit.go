@@ -24,9 +24,10 @@ var ErrTrainingGraph = errors.New("probabilities are those of the graph of all f
 func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
 
 // Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with new answers. They depend on the weights,
-// the graph and the reach alone, and equal the commands' probabilities. The workspace keeps them for the next Open; that it cannot be written is no error, and is
-// logged. Kept ones that cannot be read are an error. progress, which may be nil, is called with the number of queries that were answered, of
-// about as many. Other methods may run meanwhile, and have probabilities afterwards. Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
+// the graph and the reach alone, and equal the commands' probabilities. The workspace keeps them, or that there are too few facts, for the next Open; that it
+// cannot be written is no error, and is logged. Kept ones that cannot be read are an error. progress, which may be nil, is called with the number of queries
+// that were answered, of about as many. Other methods may run meanwhile, and have probabilities afterwards. Errors wrap ErrTooFew or ErrTrainingGraph where
+// one of them applies.
 func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error {
 	fail := func(err error) error { return fmt.Errorf("fitting probabilities: %w", err) }
 	m.fitting.Lock()
@@ -52,14 +53,15 @@ func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error
 			progress(done, total)
 		}
 	})
-	switch {
-	case errors.Is(err, ErrTooFew):
-		return fail(err)
-	case err != nil:
+	tooFew := errors.Is(err, ErrTooFew)
+	if err != nil && !tooFew {
 		return fail(m.failed(err))
 	}
 	if err := m.writeProbabilities(ctx); err != nil && ctx.Err() == nil {
-		m.note(fmt.Sprintf("probabilities are fitted, but not kept: %v", err))
+		m.note(fmt.Sprintf("the fit of probabilities is not kept: %v", err))
+	}
+	if tooFew {
+		return fail(err)
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ import (
 )
 
 // inWorkspace returns the model zero over the family, whose probabilities a folder keeps.
-func inWorkspace(t *testing.T, workspace string) (*model.Model, error) {
+func inWorkspace(t *testing.T, workspace string, facts []model.Triple) (*model.Model, error) {
 	t.Helper()
-	graph, err := kg.New(family(), nil, nil)
+	graph, err := kg.New(facts, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestFitKeepsProbabilities(t *testing.T) {
 		}
 		return answers
 	}
-	first, err := inWorkspace(t, workspace)
+	first, err := inWorkspace(t, workspace, family())
 	for _, a := range ask(first, err)[0].List {
 		if a.Probability != nil {
 			t.Errorf("before they are fitted, %+v has a probability", a)
@@ -72,7 +72,7 @@ func TestFitKeepsProbabilities(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, error %v, want one file", files, err)
 	}
-	second, err := inWorkspace(t, workspace)
+	second, err := inWorkspace(t, workspace, family())
 	if diff := cmp.Diff(ask(first, nil), ask(second, err)); diff != "" {
 		t.Errorf("answers (-fitted +read):\n%s", diff)
 	}
@@ -82,7 +82,7 @@ func TestFitKeepsProbabilities(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, files[0].Name()), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	third, err := inWorkspace(t, workspace)
+	third, err := inWorkspace(t, workspace, family())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestFitKeepsNothing(t *testing.T) {
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
-		m, err := inWorkspace(t, workspace)
+		m, err := inWorkspace(t, workspace, family())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestFitBesideAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := inWorkspace(t, workspace)
+	m, err := inWorkspace(t, workspace, family())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +169,25 @@ func TestTooFewFacts(t *testing.T) {
 	}
 	if len(answers.List) == 0 || answers.List[0].Probability != nil {
 		t.Errorf("%+v", answers)
+	}
+}
+
+// TestTooFewFactsIsKept keeps that there are no probabilities like probabilities.
+func TestTooFewFactsIsKept(t *testing.T) {
+	t.Parallel()
+	workspace := t.TempDir()
+	for range 2 {
+		m, err := inWorkspace(t, workspace, family()[:6])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Fit(t.Context(), nil); !errors.Is(err, model.ErrTooFew) {
+			t.Errorf("error %v", err)
+		}
+		files, err := os.ReadDir(filepath.Join(workspace, answer.ProbabilitiesFolder))
+		if err != nil || len(files) != 1 {
+			t.Errorf("%v, error %v, want one file", files, err)
+		}
 	}
 }
 

@@ -97,15 +97,18 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, do
 	return labeled, unlabeled, err
 }
 
-// FitTo fits the model's probabilities to all observations of a sampling. The error is probability.ErrTooFew if there are too few.
+// FitTo fits the model's probabilities to all observations of a sampling. The error wraps probability.ErrTooFew if there are too few, which
+// WriteProbabilities writes like a fit.
 func (m *Model) FitTo(s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
 	fitted, err := probability.Fit(m.surroundings(), s.Sample, labeled, unlabeled)
-	if err != nil {
-		return err
+	if errors.Is(err, probability.ErrTooFew) {
+		fitted = probability.None(s.Sample)
 	}
-	fitted.Source = m.source()
-	m.fitted.Store(fitted)
-	return nil
+	if fitted != nil {
+		fitted.Source = m.source()
+		m.fitted.Store(fitted)
+	}
+	return err
 }
 
 // deviceQueries is about the number of queries of a fit that a device answers before other calls have their turn.
@@ -144,7 +147,7 @@ func (m *Model) surroundings() *probability.Surroundings {
 // Estimator returns probabilities that presume a number of missing facts, as a share of the graph's, or nil as long as none are fitted.
 func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
-	if fitted == nil {
+	if fitted == nil || fitted.TooFew {
 		return nil, nil
 	}
 	return fitted.Estimator(m.surroundings(), missing)
@@ -160,7 +163,7 @@ func (m *Model) ProbabilitiesFile() string {
 }
 
 // ReadProbabilities reads the model's probabilities from a folder, and reports whether there are some. The error of a file that is damaged is a
-// *checkpoint.DamagedError.
+// *checkpoint.DamagedError, and that of one which keeps that there are too few facts is probability.ErrTooFew.
 func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, error) {
 	url := storage.Join(folder, m.ProbabilitiesFile())
 	text, err := storage.ReadText(ctx, url)
@@ -184,10 +187,13 @@ func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, err
 		return damaged(err)
 	}
 	m.fitted.Store(fitted)
+	if fitted.TooFew {
+		return false, probability.ErrTooFew
+	}
 	return true, nil
 }
 
-// WriteProbabilities writes the model's probabilities into a folder.
+// WriteProbabilities writes the model's probabilities into a folder, or that there are too few facts for some.
 func (m *Model) WriteProbabilities(ctx context.Context, folder string) error {
 	text, err := m.fitted.Load().Encode()
 	if err != nil {

@@ -44,7 +44,7 @@ type FitParams struct {
 	Lock lock.Lock
 }
 
-// Fit fits the probabilities of a model and writes their file. Output: its URL, or "" if there are too few facts. It fails with a
+// Fit fits the probabilities of a model and writes their file, or that there are too few facts. Output: its URL. It fails with a
 // *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
 func Fit(s beam.Scope, p FitParams) beam.PCollection {
 	s = s.Scope("answer.Fit")
@@ -136,12 +136,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 		all.Labeled, all.Unlabeled = append(all.Labeled, o.Labeled...), append(all.Unlabeled, o.Unlabeled...)
 	}
 	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
-		err := m.FitTo(s, all.Labeled, all.Unlabeled)
-		if errors.Is(err, probability.ErrTooFew) {
-			emit("")
-			return nil
-		}
-		if err != nil {
+		if err := m.FitTo(s, all.Labeled, all.Unlabeled); err != nil && !errors.Is(err, probability.ErrTooFew) {
 			return err
 		}
 		if err := m.WriteProbabilities(f.Params.Lock.Guard(ctx), f.Params.Folder); err != nil {

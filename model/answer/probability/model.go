@@ -16,6 +16,8 @@ type Model struct {
 	FormatVersion int `json:"format_version"`
 	// Source identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when it reads the file.
 	Source Source `json:"source"`
+	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and lists empty.
+	TooFew bool   `json:"too_few,omitempty"`
 	Sample Sample `json:"sample"`
 	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
 	Facts    int64 `json:"facts"`
@@ -80,6 +82,14 @@ func (m *Model) group(o *Observation) (group int, claimed bool) {
 // groups returns the number of groups.
 func (m *Model) groups() int { return distances * (len(m.Own) + 1) }
 
+// None returns the model of a sample with too few facts.
+func None(s Sample) *Model {
+	return &Model{
+		FormatVersion: FormatVersion, TooFew: true, Sample: s,
+		Labeled: []int{}, Own: []int{}, Features: names(), Folds: []Regression{}, Curve: Curve{Blocks: []Block{}},
+	}
+}
+
 // Encode returns the text of a file, which Parse reads. Equal models have equal texts.
 func (m *Model) Encode() ([]byte, error) {
 	blank := *m
@@ -116,6 +126,9 @@ func (m *Model) Check() error {
 	if !slices.Equal(m.Features, names()) {
 		return fmt.Errorf("features are %q, want %q", m.Features, names())
 	}
+	if m.TooFew {
+		return m.checkNone()
+	}
 	if len(m.Folds) != folds {
 		return fmt.Errorf("%d folds, want %d", len(m.Folds), folds)
 	}
@@ -132,6 +145,14 @@ func (m *Model) Check() error {
 		return err
 	}
 	return m.checkCounts()
+}
+
+// checkNone returns an error for a model with TooFew that has something that was fitted.
+func (m *Model) checkNone() error {
+	if len(m.Labeled)+len(m.Own)+len(m.Folds)+len(m.Curve.Blocks) > 0 {
+		return errors.New("too_few stands beside what was fitted")
+	}
+	return strict.First(strict.Count("source.reach", m.Source.Reach))
 }
 
 // checkCounts compares the counts of facts.

@@ -97,6 +97,28 @@ func TestForgedFiles(t *testing.T) {
 	}
 }
 
+// TestTooFewIsKept checks the file of a sample with too few facts.
+func TestTooFewIsKept(t *testing.T) {
+	t.Parallel()
+	m := None(Sample{K: 10, Relations: 3, Rate: 1, Sparse: 1, Thin: 1})
+	text, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Parse("p.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Checksum = read.Checksum
+	if diff := cmp.Diff(m, read); diff != "" || !read.TooFew {
+		t.Error(diff)
+	}
+	m.Labeled = []int{20, 0, 0}
+	if err := m.Check(); err == nil {
+		t.Error("it may have labeled facts")
+	}
+}
+
 // TestFileOfManyRelations checks that a file has few bytes for a relation without labeled facts, so that no graph's is larger than what is read.
 func TestFileOfManyRelations(t *testing.T) {
 	t.Parallel()

@@ -55,7 +55,7 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on co
 		return nil, err
 	}
 	f := &Fit{e: e, model: all, on: on, folder: e.Workspace.Path(answer.ProbabilitiesFolder)}
-	if err := f.read(ctx); f.made || err != nil {
+	if err := f.read(ctx); f.Made() || err != nil {
 		return f, err
 	}
 	sampling, err := stage.Sampling(ctx, all)
@@ -106,10 +106,14 @@ func (f *Fit) stageParams() stage.FitParams {
 	}
 }
 
-// read reads the file, if there is one.
+// read reads the file, if there is one, and says so if it keeps that there are too few facts.
 func (f *Fit) read(ctx context.Context) (err error) {
 	f.made, err = f.model.ReadProbabilities(ctx, f.folder)
-	return err
+	if f.tooFew = errors.Is(err, probability.ErrTooFew); !f.tooFew {
+		return err
+	}
+	f.e.Say("answers have scores, but no probabilities: too few facts of the graph are among the %d best answers of their queries", probability.DefaultK)
+	return nil
 }
 
 // Made reports whether nothing is left to make.
@@ -217,10 +221,6 @@ func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error 
 	if err == nil {
 		bar.Complete()
 	}
-	if err == nil && !f.made {
-		f.tooFew = true
-		f.e.Say("answers have scores, but no probabilities: too few facts of the graph are among the %d best answers of their queries", probability.DefaultK)
-	}
 	return err
 }
 
@@ -230,7 +230,7 @@ func (f *Fit) makeShared(ctx context.Context) error {
 	if err != nil {
 		return f.shared(err)
 	}
-	if err = f.read(ctx); err == nil && !f.made { // another run may have written the file before this one got the lock
+	if err = f.read(ctx); err == nil && !f.Made() { // another run may have written the file before this one got the lock
 		err = f.run(ctx, held)
 	}
 	return errors.Join(err, f.release(held, err != nil && !command.Local()))

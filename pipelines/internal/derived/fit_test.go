@@ -295,7 +295,7 @@ func TestGivenWeights(t *testing.T) {
 	}
 }
 
-// TestTooFew checks that a graph of a few facts has scores alone.
+// TestTooFew checks that a graph of a few facts has scores alone, which is found out once.
 func TestTooFew(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	files := map[string]string{"train.txt": "a\tlikes\tb\nb\tlikes\tc\n"}
@@ -304,16 +304,30 @@ func TestTooFew(t *testing.T) {
 	if !strings.Contains(out, "answers have scores, but no probabilities: too few facts") {
 		t.Error(out)
 	}
-	e, _ := environment(w)
-	f, err := fit(t, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
-		t.Errorf("%v, %v, want no estimator", estimator, err)
-	}
-	if left, err := os.ReadDir(filepath.Join(w, answer.ProbabilitiesFolder)); len(left) > 0 {
-		t.Errorf("%v are left, %v", left, err)
+	for range 2 { // the second time the file is new: what the first one finds out is kept
+		e, said := environment(w)
+		f, err := derived.OpenFit(t.Context(), e, open(t, e), resources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Made() || f.URL() != "" || strings.Count(said.String(), "too few facts") != 1 {
+			t.Errorf("made: %t, file %q, want none to make; said\n%s", f.Made(), f.URL(), said)
+		}
+		if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
+			t.Errorf("%v, %v, want no estimator", estimator, err)
+		}
+		kept, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "*.json"))
+		if err != nil || len(kept) != 1 {
+			t.Fatalf("%q, %v, want one file", kept, err)
+		}
+		want := pipelinetest.Read(t, kept[0])
+		pipelinetest.Remove(t, kept[0])
+		if _, err := fit(t, e); err != nil {
+			t.Fatal(err)
+		}
+		if got := pipelinetest.Read(t, kept[0]); got != want {
+			t.Errorf("another file\n%s\nwant\n%s", got, want)
+		}
 	}
 }
 

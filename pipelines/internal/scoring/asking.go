@@ -189,7 +189,7 @@ func (a *Asking) SayUncertain(made bool) {
 	case a.Probabilities.SHA256 != "":
 	case a.graph == trainGraph:
 		a.E.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --graph %s leaves out", a.graph)
-	case !made:
+	case !made && !a.Fit.Made():
 		a.E.Say("answers have scores, but no probabilities: the graph has too few facts to fit them to")
 	}
 }

@@ -277,7 +277,7 @@ func TestFitIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !strings.Contains(said, "probabilities are fitted, but not kept: writing "+workspace) || !strings.Contains(said, haveProbabilities) {
+	if !strings.Contains(said, "the fit of probabilities is not kept: writing "+workspace) || !strings.Contains(said, haveProbabilities) {
 		t.Errorf("it says\n%s", said)
 	}
 	if before := ready(t, p.url); len(before) > 0 {
