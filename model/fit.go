@@ -128,12 +128,15 @@ func (m *Model) writeProbabilities(ctx context.Context) error {
 	if err := storage.CheckRegular(ctx, m.workspace, folder); err != nil {
 		return err
 	}
-	held, err := lock.Acquire(ctx, folder, strings.Join(os.Args, " "), false)
+	own := storage.Join(folder, m.opened.FitFolder())
+	held, err := lock.Acquire(ctx, own, strings.Join(os.Args, " "), false)
 	switch {
 	case errors.As(err, new(*lock.Held)):
 		return nil
 	case err != nil:
 		return err
 	}
-	return errors.Join(m.opened.WriteProbabilities(held.Guard(ctx), folder), held.Release(context.WithoutCancel(ctx)))
+	err = errors.Join(m.opened.WriteProbabilities(held.Guard(ctx), folder), held.Release(context.WithoutCancel(ctx)))
+	storage.RemoveEmpty(context.WithoutCancel(ctx), own)
+	return err
 }

@@ -157,9 +157,12 @@ func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
 const ProbabilitiesFolder = "probabilities"
 
 // ProbabilitiesFile returns the name of the file of the model's probabilities: there is one for each of its weights, graph and reach.
-func (m *Model) ProbabilitiesFile() string {
+func (m *Model) ProbabilitiesFile() string { return m.FitFolder() + ".json" }
+
+// FitFolder returns the name of the folder beside that file which a run locks while it fits: other models' probabilities are fitted meanwhile.
+func (m *Model) FitFolder() string {
 	s := m.source()
-	return fmt.Sprintf("%.12s-%.12s-%d.json", s.Weights, s.Graph, s.Reach)
+	return fmt.Sprintf("%.12s-%.12s-%d", s.Weights, s.Graph, s.Reach)
 }
 
 // ReadProbabilities reads the model's probabilities from a folder, and reports whether there are some. The error of a file that is damaged is a

@@ -3,6 +3,7 @@ package derived
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -16,12 +17,10 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 	stage "tagnet/stages/answer"
 	"tagnet/stages/preprocess"
 )
-
-// weightsFolder is the folder, below the probabilities' folder, of weights that no other folder holds. Workers read them there while the fit runs.
-const weightsFolder = "weights"
 
 // Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is no estimator.
 //
@@ -94,7 +93,7 @@ func (f *Fit) stageParams() stage.FitParams {
 	m := f.model
 	weights := m.Folder
 	if weights == "" {
-		weights = checkpoint.Folder(storage.Join(f.folder, weightsFolder))
+		weights = checkpoint.Folder(f.own())
 	}
 	return stage.FitParams{
 		Folder: f.folder, File: m.ProbabilitiesFile(),
@@ -180,24 +179,32 @@ func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) err
 	}
 }
 
-// check fails where a symbolic link leads out of the folder, and while another run fits some there.
+// own returns the folder, beside the file, of a fit that runs: it has the lock, and the weights that workers read there where no other folder holds them.
+func (f *Fit) own() string { return storage.Join(f.folder, f.model.FitFolder()) }
+
+// check fails where a symbolic link leads out of the folder, and while another run fits the same, unless Make would see its end.
 func (f *Fit) check(ctx context.Context) error {
 	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder); err != nil {
 		return err
 	}
-	return f.shared(lock.CheckFree(ctx, f.folder))
+	err := lock.CheckFree(ctx, f.own())
+	if held := (*lock.Held)(nil); errors.As(err, &held) && held.IsAlive() {
+		return nil
+	}
+	return f.shared(err)
 }
 
-// shared lets the error of a lock name what helps: no run takes the folder of several models from another one that may be alive, not even with --force.
+// shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive, not even with --force.
 func (f *Fit) shared(err error) error {
 	if held := (*lock.Held)(nil); errors.As(err, &held) {
-		held.TakeOver = "remove " + storage.Join(f.folder, lock.FileName)
+		held.TakeOver = "remove " + storage.Join(f.own(), lock.FileName)
 	}
 	return err
 }
 
-// Make fits the probabilities unless they are fitted, and says so if there are too few facts. Where the workspace's folder cannot be written, it writes
-// them into another, which the caller has locked, unless that is "". It is a *lock.Held error if another run fits some.
+// Make fits the probabilities unless they are fitted, and says so if there are too few facts. It waits for another run of this machine that fits them. Where
+// the workspace's folder cannot be written, it writes them into another, which the caller has locked, unless that is "". It is a *lock.Held error if a run
+// fits them whose end would not be seen.
 func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error {
 	if f.Made() {
 		return nil
@@ -211,7 +218,7 @@ func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error 
 	err := storage.CheckWritable(ctx, f.folder)
 	switch {
 	case err == nil:
-		err = f.makeShared(ctx)
+		err = f.makeShared(ctx, bar)
 	case another != "" && ctx.Err() == nil:
 		f.e.Say("probabilities are fitted for this run alone: %v", err)
 		f.folder = another
@@ -224,13 +231,21 @@ func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error 
 	return err
 }
 
-// makeShared fits under the lock of the workspace's folder.
-func (f *Fit) makeShared(ctx context.Context) error {
-	held, err := lock.Acquire(ctx, f.folder, f.e.Again().String(), false)
+// makeShared fits under the lock of the fit.
+func (f *Fit) makeShared(ctx context.Context, bar *progress.Bar) error {
+	held, err := lock.Await(ctx, f.own(), f.e.Again().String(), func(other *lock.Held) {
+		o := other.Owner
+		f.e.Progress.Print("waiting for process %d, which fits these probabilities since %s (%s)", o.Process, o.Begun.Format(time.DateTime+" MST"), o.Command)
+		bar.Note("waiting for process %d", o.Process)
+	})
 	if err != nil {
 		return f.shared(err)
 	}
-	if err = f.read(ctx); err == nil && !f.Made() { // another run may have written the file before this one got the lock
+	bar.Note("")
+	// Another run may have written the file before this one got the lock.
+	if err = f.read(ctx); err == nil && f.Made() {
+		bar.Note("another run fitted them")
+	} else if err == nil {
 		err = f.run(ctx, held)
 	}
 	return errors.Join(err, f.release(held, err != nil && !command.Local()))
@@ -245,8 +260,8 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 		if err := checkpoint.Folder(weights).Save(guarded, f.model.Record, checkpoint.Tensors(f.model.Parameters.Tensors), nil); err != nil {
 			return err
 		}
-		defer func() { // what is left is overwritten by the next fit
-			_ = storage.Clear(held.Guard(context.WithoutCancel(ctx)), weights, "")
+		defer func() { // what is left is overwritten by the next fit of the same
+			_ = storage.Clear(held.Guard(context.WithoutCancel(ctx)), weights, held.URL)
 			storage.RemoveEmpty(context.WithoutCancel(ctx), weights)
 		}()
 	}
@@ -265,6 +280,7 @@ func (f *Fit) release(held lock.Lock, workers bool) error {
 		return held.End(ctx)
 	}
 	err := held.Release(ctx)
+	storage.RemoveEmpty(ctx, f.own())
 	storage.RemoveEmpty(ctx, f.folder)
 	return err
 }

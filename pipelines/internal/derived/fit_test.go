@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/derived"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -200,27 +202,130 @@ func wantRemedy(t *testing.T, workspace, what, file string) {
 	}
 }
 
-// TestHeld checks that a run waits for no other one that fits probabilities, and takes no folder from one that may be alive, not even with --force.
+// elsewhere is the lock file of a run on another machine.
+const elsewhere = `{"host":"elsewhere","process":7,"token":"x"}`
+
+// own returns the folder that a run locks while it fits the probabilities of a file.
+func own(file string) string { return strings.TrimSuffix(file, ".json") }
+
+// TestHeld checks that a run waits for none whose end it would not see, and takes no fit from one that may be alive, not even with --force.
 func TestHeld(t *testing.T) {
 	w, file := trained(t)
 	pipelinetest.Remove(t, file)
-	held, err := lock.Acquire(t.Context(), filepath.Dir(file), "score", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	url := filepath.Join(own(file), lock.FileName)
+	pipelinetest.Write(t, url, elsewhere)
 	e, _ := environment(w)
 	for _, e.Force = range []bool{false, true} {
 		f, err := fit(t, e)
-		help := "remove " + filepath.Join(filepath.Dir(file), lock.FileName)
-		if !errors.As(err, new(*lock.Held)) || !strings.HasSuffix(err.Error(), help) {
+		if help := "remove " + url; !errors.As(err, new(*lock.Held)) || !strings.HasSuffix(err.Error(), help) {
 			t.Errorf("force %t: error %v, want one that ends with %q", e.Force, err, help)
 		}
 		if err := f.Ready(func(context.Context) error { return nil })(t.Context()); !errors.As(err, new(*lock.Held)) {
 			t.Errorf("force %t: ready: %v", e.Force, err)
 		}
 	}
-	if err := held.Check(t.Context()); err != nil {
-		t.Error(err)
+	if got := pipelinetest.Read(t, url); got != elsewhere {
+		t.Errorf("the lock is %s", got)
+	}
+}
+
+// said passes on the lines of a display.
+type said chan string
+
+func (s said) Write(text []byte) (int, error) {
+	s <- string(text)
+	return len(text), nil
+}
+
+// TestWait checks that a run waits for another one of this machine that fits the same probabilities, and what it does when that one ends.
+func TestWait(t *testing.T) {
+	interrupt := errors.New("interrupt")
+	for name, c := range map[string]struct {
+		then  func(held lock.Lock, file, fitted string) error // what the other run does, or the user, while this one waits
+		uses  bool                                            // this run uses what the other one fitted
+		fails error
+	}{
+		"fitted": {then: func(held lock.Lock, file, fitted string) error {
+			return errors.Join(os.WriteFile(file, []byte(fitted), 0o666), held.Release(t.Context()))
+		}, uses: true},
+		"interrupted": {then: func(held lock.Lock, _, _ string) error { return held.Release(t.Context()) }},
+		"killed": {then: func(held lock.Lock, _, _ string) error {
+			dead := strings.Replace(held.Content, fmt.Sprintf(`"process":%d`, os.Getpid()), `"process":1073741824`, 1)
+			return os.WriteFile(held.URL, []byte(dead), 0o666)
+		}},
+		"this one is interrupted": {then: func(lock.Lock, string, string) error { return interrupt }, fails: interrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, file := trained(t)
+			want := pipelinetest.Read(t, file)
+			fitted, err := probability.Parse(file, []byte(want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fitted.Facts++
+			other, err := fitted.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.uses {
+				want = string(other)
+			}
+			pipelinetest.Remove(t, file)
+			held, err := lock.Acquire(t.Context(), own(file), "the other command", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, _ := environment(w)
+			lines := make(said, 100)
+			e.Progress = progress.New(lines, false)
+			f, err := derived.OpenFit(t.Context(), e, open(t, e), resources)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Ready(func(context.Context) error { return nil })(t.Context()); err != nil {
+				t.Errorf("ready: %v", err)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			ended := make(chan error, 1)
+			go func() { ended <- f.Make(ctx, "", lock.Lock{}) }()
+			select {
+			case line := <-lines:
+				if !strings.HasPrefix(line, fmt.Sprintf("waiting for process %d, which fits", os.Getpid())) || !strings.Contains(line, "the other command") {
+					t.Errorf("it says %q", line)
+				}
+			case err := <-ended:
+				t.Fatalf("it does not wait: %v", err)
+			}
+			if err := c.then(held, file, string(other)); err != nil {
+				cancel(err)
+			}
+			if err := <-ended; !errors.Is(err, c.fails) {
+				t.Fatalf("error %v, want %v", err, c.fails)
+			}
+			if c.fails != nil {
+				return
+			}
+			if got := pipelinetest.Read(t, file); got != want {
+				t.Error("other bytes")
+			}
+			if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+				t.Errorf("%v, %v, want the file alone", left, err)
+			}
+		})
+	}
+}
+
+// TestOthersDoNotMatter checks that other models' probabilities may be fitted meanwhile.
+func TestOthersDoNotMatter(t *testing.T) {
+	w, file := trained(t)
+	pipelinetest.Remove(t, file)
+	for _, other := range []string{filepath.Dir(file), own(file) + "0"} {
+		pipelinetest.Write(t, filepath.Join(other, lock.FileName), elsewhere)
+	}
+	e, _ := environment(w)
+	if f, err := fit(t, e); err != nil || f.URL() != file {
+		t.Errorf("error %v, want %s", err, file)
 	}
 }
 
