@@ -13,6 +13,8 @@
 //     have one name. It is free where the folder lies on a disk that one machine at a time mounts, because then it was
 //     this machine that restarted; a machine that exports the disk needs another host name than those that write through
 //     the export. On shared storage it is not free, and takes force after a power cut.
+//   - A process of the same id is the owner if it started when the lock says. The clock of a time namespace has its own zero, so that starts of
+//     different ones say nothing: a process of the same id may be the owner then.
 //   - Where the system does not tell boot and namespace, the host name stands for both.
 //
 // Which of several processes takes a free lock is decided by storage.CompareAndSwap: one of them.

@@ -20,7 +20,8 @@ func here() Owner {
 	host, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // of Linux, as the next one
 	namespace, _ := os.Readlink("/proc/self/ns/pid")
-	return Owner{Host: host, Boot: strings.TrimSpace(string(boot)), Namespace: namespace}
+	clock, _ := os.Readlink("/proc/self/ns/time")
+	return Owner{Host: host, Boot: strings.TrimSpace(string(boot)), Namespace: namespace, TimeNamespace: clock}
 }
 
 // fate returns what is known from here of the process that wrote a lock. onDisk is storage.OnDisk of the folder.
@@ -38,7 +39,12 @@ func (o Owner) fate(here Owner, onDisk bool) fate {
 		return otherBoot
 	case told && o.Namespace != here.Namespace:
 		return otherNamespace
-	case alive(o.Process, o.Started):
+	}
+	started := o.Started
+	if o.TimeNamespace != here.TimeNamespace {
+		started = "" // the same start reads differently here
+	}
+	if alive(o.Process, started) {
 		return running
 	}
 	return ended

@@ -25,9 +25,10 @@ type Owner struct {
 	// Host is the name of the machine on which the process runs.
 	Host string `json:"host"`
 	// Process is its id there, and Started what tells it from a later process with the same id:
-	// on Linux its start in clock ticks since boot, elsewhere empty.
-	Process int    `json:"process"`
-	Started string `json:"process_start,omitempty"`
+	// on Linux its start in clock ticks since boot by the clock of TimeNamespace, elsewhere empty.
+	Process       int    `json:"process"`
+	Started       string `json:"process_start,omitempty"`
+	TimeNamespace string `json:"time_namespace,omitempty"`
 	// Boot and Namespace are the boot of the machine and the PID namespace in which the process has its id; empty where the
 	// system does not tell.
 	Boot      string `json:"boot,omitempty"`

@@ -147,6 +147,8 @@ func TestWhichLocksAreFree(t *testing.T) {
 		"other namespace":             {at("this boot", "pid:[2]", me), otherNamespace, otherNamespace},
 		"other namespace, id is dead": {at("this boot", "pid:[2]", dead), otherNamespace, otherNamespace},
 		"namespace unknown":           {at("this boot", "", dead), otherNamespace, otherNamespace},
+		"other clock":                 {Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]", Process: me, Started: start + "0", TimeNamespace: "time:[2]"}, running, running},
+		"other clock, dead":           {Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]", Process: dead, TimeNamespace: "time:[2]"}, ended, ended},
 		"other boot":                  {at("other boot", "pid:[1]", me), otherBoot, ended},
 		"other boot, id is dead":      {at("other boot", "pid:[1]", dead), otherBoot, ended},
 		"other boot and namespace":    {at("other boot", "pid:[2]", dead), otherBoot, ended},
@@ -171,7 +173,7 @@ func TestWhichLocksAreFree(t *testing.T) {
 		free  bool
 	}{
 		"this process":                   {Owner{Host: host, Process: me, Started: start}, false},
-		"another process of the same id": {Owner{Host: host, Process: me, Started: start + "0"}, start != ""},
+		"another process of the same id": {Owner{Host: host, Process: me, Started: start + "0", TimeNamespace: here().TimeNamespace}, start != ""},
 		"start unknown":                  {Owner{Host: host, Process: me}, false},
 		"another host":                   {Owner{Host: host + "-other", Process: 1 << 30}, false},
 		"no such process":                {Owner{Host: host, Process: 1 << 30, Started: "5"}, true},
@@ -222,30 +224,67 @@ func locking(t *testing.T, folder string, command ...string) *exec.Cmd {
 	return child
 }
 
-// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container, whose id stands for
-// another process here, or for none.
-func TestOtherNamespace(t *testing.T) {
-	lockAndWait(t)
-	inside := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
-	if out, err := exec.Command(inside[0], append(inside[1:], "true")...).CombinedOutput(); err != nil {
-		t.Skipf("no other PID namespace can be made here: %v: %s", err, out)
+// unshared locks a folder by a process in namespaces that a program makes, and returns the owner that its lock names.
+func unshared(t *testing.T, folder string, program ...string) Owner {
+	t.Helper()
+	if out, err := exec.Command(program[0], append(program[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no such namespace can be made here: %v: %s", err, out)
 	}
-	folder := t.TempDir()
-	child := locking(t, folder, append(inside, os.Args[0], "-test.run=^TestOtherNamespace$")...)
-	defer child.Process.Kill()
-	_, err := Acquire(t.Context(), folder, "next", false)
-	if held := new(Held); !errors.As(err, &held) || !strings.Contains(err.Error(), "in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force") {
-		t.Errorf("while the owner lives: %v", err)
-	}
-	if err := CheckFree(t.Context(), folder); !errors.As(err, new(*Held)) {
-		t.Errorf("free: %v", err)
-	}
-	l, err := Acquire(t.Context(), folder, "next", true)
+	name, _, _ := strings.Cut(t.Name(), "/")
+	child := locking(t, folder, append(program, os.Args[0], "-test.run=^"+name+"$")...)
+	t.Cleanup(func() { child.Process.Kill(); child.Wait() })
+	content, err := os.ReadFile(filepath.Join(folder, FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Release(t.Context()); err != nil {
-		t.Error(err)
+	var owner Owner
+	if err := json.Unmarshal(content, &owner); err != nil {
+		t.Fatal(err)
+	}
+	return owner
+}
+
+// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container, whose id stands for
+// another process here, or for none. A namespace that sees the /proc of this one reads the start of no process there.
+func TestOtherNamespace(t *testing.T) {
+	lockAndWait(t)
+	for name, program := range map[string][]string{
+		"own proc":   {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"},
+		"outer proc": {"unshare", "--pid", "--fork", "--kill-child"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if owner := unshared(t, folder, program...); (owner.Started == "") != (name == "outer proc") {
+				t.Errorf("the lock of process %d names the start %q", owner.Process, owner.Started)
+			}
+			_, err := Acquire(t.Context(), folder, "next", false)
+			if held := new(Held); !errors.As(err, &held) || !strings.Contains(err.Error(), "in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force") {
+				t.Errorf("while the owner lives: %v", err)
+			}
+			if err := CheckFree(t.Context(), folder); !errors.As(err, new(*Held)) {
+				t.Errorf("free: %v", err)
+			}
+			l, err := Acquire(t.Context(), folder, "next", true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestOtherTimeNamespace finds the lock of a live process whose clock counts from another boot, so that its start reads differently here.
+func TestOtherTimeNamespace(t *testing.T) {
+	lockAndWait(t)
+	folder := t.TempDir()
+	owner := unshared(t, folder, "unshare", "--time", "--boottime", "100000", "--fork", "--kill-child")
+	if start, _ := processStart(owner.Process); start == owner.Started {
+		t.Fatalf("the start is %s in both namespaces", start)
+	}
+	if _, err := Acquire(t.Context(), folder, "next", false); !errors.As(err, new(*Held)) {
+		t.Errorf("while the owner lives: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 )
 
@@ -17,6 +18,10 @@ const (
 // processStart returns the start of a process in clock ticks since boot, or "" where the system does
 // not tell. ended is true for a process of which only its exit status is left.
 func processStart(process int) (start string, ended bool) {
+	// A /proc of another PID namespace has other processes by these ids.
+	if self, _ := os.Readlink("/proc/self"); self != strconv.Itoa(os.Getpid()) {
+		return "", false
+	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	if err != nil {
 		return "", false
