@@ -63,7 +63,7 @@ func (f *playground) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	page := serve.On(listener, func(address string) {
+	page := serve.On(listener, func(e *command.Environment, address string) {
 		asked := address + "/?" + query.Encode()
 		e.Say("page        %s", asked)
 		e.Say("report      %s/report", address)

@@ -76,7 +76,7 @@ func (l *reloader) replace() (*server, error) {
 	next, err := l.open()
 	if err != nil {
 		err = fmt.Errorf("the reload failed, and %s answers as before: %w", l.current.described(), err)
-		l.say(func() { fmt.Fprintf(l.e.Err, "serve: %s\n", command.OneLine(err)) })
+		fmt.Fprintf(l.e.Err, "serve: %s\n", command.OneLine(err))
 		return nil, err
 	}
 	earlier, inUse, closed := l.current, l.inUse, make(chan struct{})
@@ -90,7 +90,7 @@ func (l *reloader) replace() (*server, error) {
 		earlier.stopFit()
 		_ = earlier.model.Close() // of no matter to later requests
 	}()
-	l.say(func() { l.e.Say("reloaded: %s%s", next.described(), next.computing()) })
+	l.say(fmt.Sprintf("reloaded: %s%s", next.described(), next.computing()))
 	return next, nil
 }
 
@@ -116,12 +116,8 @@ func (l *reloader) close() {
 	_ = l.current.model.Close() // nothing of it is wanted any more
 }
 
-// say prints lines that no other lines interrupt.
-func (l *reloader) say(print func()) {
-	l.current.logging.Lock()
-	defer l.current.logging.Unlock()
-	print()
-}
+// say prints a line. A fit calls it beside a reload.
+func (l *reloader) say(line string) { l.e.Say("%s", line) }
 
 // described returns the model and the size of its graph.
 func (s *server) described() string {

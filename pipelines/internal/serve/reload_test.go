@@ -162,6 +162,19 @@ func TestReloadsAtTheSameTime(t *testing.T) {
 	}
 }
 
+// TestReloadBesideAFit reloads while the fit of the server before says how it ended: to the race detector they share nothing.
+func TestReloadBesideAFit(t *testing.T) {
+	l, address, _ := reloading(t)
+	var fits sync.WaitGroup
+	l.fit = func(*server, *server) { fits.Go(func() { l.say("no probabilities") }) }
+	for range 20 {
+		if got := send(t, "POST", address+"/reload", ""); got.status != 200 {
+			t.Errorf("status %d: %s", got.status, got.text)
+		}
+	}
+	fits.Wait()
+}
+
 // TestHangupDuringReload sends SIGHUP within a reload, which may have opened the graph before: one more reload follows.
 func TestHangupDuringReload(t *testing.T) {
 	l, _, _ := reloading(t)

@@ -35,15 +35,15 @@ type flags struct {
 	missing       float64
 
 	listener net.Listener
-	ready    func(url string)
+	ready    func(e *command.Environment, url string)
 }
 
 // Pipeline is `go run ./pipelines/serve`.
 func Pipeline() command.Pipeline { return On(nil, nil) }
 
-// On is the pipeline that answers on a listener of Listen, instead of on --listen, and calls a function with the URL of its page when it begins to.
-// Both may be nil.
-func On(listener net.Listener, ready func(url string)) command.Pipeline {
+// On is the pipeline that answers on a listener of Listen, instead of on --listen, and calls a function with the URL of its page when it begins to,
+// and with an environment whose output never waits. Both may be nil.
+func On(listener net.Listener, ready func(e *command.Environment, url string)) command.Pipeline {
 	f := &flags{listener: listener, ready: ready}
 	return command.Pipeline{
 		Name: "serve", WithoutJobs: true, Serves: true,
@@ -88,6 +88,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := f.check(e); err != nil {
 		return err
 	}
+	e, flush := unwaiting(e)
+	defer flush()
 	hangups := newHangups()
 	defer hangups.stop()
 	listener := f.listener
@@ -101,7 +103,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	// A reload opens everything again in the same way.
 	l := &reloader{e: e, inUse: new(sync.WaitGroup)}
 	l.fit = func(s, earlier *server) {
-		s.fit(ctx, earlier, func(line string) { l.say(func() { e.Say("%s", line) }) })
+		s.fit(ctx, earlier, l.say)
 	}
 	l.load = func(beside *settings) (settings, error) {
 		opened, err := f.load(ctx, e, beside)
@@ -133,7 +135,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	l.fit(l.current, nil)
 	e.Say("listening on %s", url)
 	if f.ready != nil {
-		f.ready(url)
+		f.ready(e, url)
 	}
 	defer l.close()
 	return f.serve(ctx, e, listener, l, hangups)

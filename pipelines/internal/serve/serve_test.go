@@ -48,11 +48,18 @@ type process struct {
 func launch(t testing.TB, workspace string, arguments ...string) *process {
 	t.Helper()
 	p := &process{Cmd: pipelinetest.Command(t, append([]string{"--workspace", workspace, "--listen", "127.0.0.1:0"}, arguments...)...)}
+	p.Stderr = &p.stderr
+	p.listen(t)
+	return p
+}
+
+// listen starts the process and waits until it listens.
+func (p *process) listen(t testing.TB) {
+	t.Helper()
 	out, err := p.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Stderr = &p.stderr
 	p.stdout = bufio.NewReader(out)
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -67,7 +74,6 @@ func launch(t testing.TB, workspace string, arguments ...string) *process {
 			p.url = strings.TrimSpace(url)
 		}
 	}
-	return p
 }
 
 // end waits for the end of the process and returns its exit code and the rest of its output.
@@ -129,29 +135,63 @@ func TestInterruptAnswersWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt has a request under way whose body never ends.
-func TestSecondInterrupt(t *testing.T) {
-	p := launch(t, trained(t))
+// underWay sends a server a request whose body never ends, and returns when the server has taken it.
+func (p *process) underWay(t testing.TB) {
+	t.Helper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Close()
+	t.Cleanup(func() { connection.Close() })
 	fmt.Fprint(connection, "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-	for { // until the server has taken the request
-		if got := send(t, "GET", p.url+"/metrics", ""); strings.Contains(got.text, "tagnet_queries_under_way 1\n") {
-			break
-		}
+	for !strings.Contains(send(t, "GET", p.url+"/metrics", "").text, "tagnet_queries_under_way 1\n") {
 	}
+}
+
+// interruptTwice interrupts a server with a request under way, and again when it says that it waits for that, and returns its exit code and
+// how long the second interrupt took.
+func (p *process) interruptTwice(t testing.TB) (code int, took time.Duration) {
+	t.Helper()
 	p.Process.Signal(syscall.SIGTERM)
 	if line, err := p.stdout.ReadString('\n'); !strings.HasPrefix(line, "interrupted: answering 1 requests") {
 		t.Errorf("%q, %v", line, err)
 	}
 	begun := time.Now()
 	p.Process.Signal(syscall.SIGTERM)
-	code, _ := p.end(t)
-	if code != command.ExitInterrupted || time.Since(begun) > 5*time.Second || !strings.Contains(p.stderr.String(), "1 requests were not answered") {
-		t.Errorf("exit code %d after %v: %q", code, time.Since(begun), p.stderr.String())
+	code, _ = p.end(t)
+	return code, time.Since(begun)
+}
+
+// TestSecondInterrupt has a request under way whose body never ends.
+func TestSecondInterrupt(t *testing.T) {
+	p := launch(t, trained(t))
+	p.underWay(t)
+	code, took := p.interruptTwice(t)
+	if code != command.ExitInterrupted || took > 5*time.Second || !strings.Contains(p.stderr.String(), "1 requests were not answered") {
+		t.Errorf("exit code %d after %v: %q", code, took, p.stderr.String())
+	}
+}
+
+// TestSecondInterruptUnread has a pipe for standard error that is full, and that nobody reads.
+func TestSecondInterruptUnread(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if err := w.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Skipf("no pipe can be filled here: %v", err)
+	}
+	if n, err := w.Write(make([]byte, 1<<22)); err == nil {
+		t.Skipf("a pipe takes %d bytes", n)
+	}
+	p := &process{Cmd: pipelinetest.Command(t, "--workspace", trained(t), "--listen", "127.0.0.1:0")}
+	p.Stderr = w
+	p.listen(t)
+	p.underWay(t)
+	if code, took := p.interruptTwice(t); code != command.ExitInterrupted || took > 10*time.Second {
+		t.Errorf("exit code %d after %v", code, took)
 	}
 }
 

@@ -283,11 +283,12 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 	case errors.Is(err, context.Canceled):
 		f = &failure{status: statusClientClosed, Text: "the client closed the connection"} // nobody reads it
 	default:
-		s.logging.Lock()
-		fmt.Fprintf(s.failures, "serve: %v\n", err)
+		line := fmt.Sprintf("serve: %v\n", err)
 		if errors.As(err, &broken) {
-			_, _ = s.failures.Write(broken.Stack)
+			line += string(broken.Stack)
 		}
+		s.logging.Lock()
+		_, _ = io.WriteString(s.failures, line)
 		s.logging.Unlock()
 		f = &failure{status: http.StatusInternalServerError, Text: "an error of the server, which its log explains"}
 	}

@@ -101,26 +101,35 @@ func Main(p Pipeline) {
 func printed(out, stderr io.Writer, run func(out io.Writer) int) int {
 	w := &firstError{Writer: out}
 	code := run(w)
-	if code == ExitOK && w.err != nil {
-		fmt.Fprintln(stderr, OneLine(fmt.Errorf("printing: %w", w.err)))
+	if err := w.first(); code == ExitOK && err != nil {
+		fmt.Fprintln(stderr, OneLine(fmt.Errorf("printing: %w", err)))
 		return ExitFailure
 	}
 	return code
 }
 
-// firstError keeps the first error of a writer.
+// firstError keeps the first error of a writer, which may still be writing when it is asked.
 type firstError struct {
 	io.Writer
+	mu  sync.Mutex
 	err error
 }
 
 // Write writes the text and keeps the first error.
 func (w *firstError) Write(text []byte) (int, error) {
 	n, err := w.Writer.Write(text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.err == nil {
 		w.err = err
 	}
 	return n, err
+}
+
+func (w *firstError) first() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
 }
 
 // Run runs a pipeline with the given arguments and returns its exit code. Several runs may

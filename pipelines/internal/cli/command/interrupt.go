@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // interruptible returns a context that the first interrupt cancels. The second one prints what
@@ -25,6 +26,7 @@ func interruptible(p Pipeline) context.Context {
 		<-received
 		cancel()
 		<-received
+		time.AfterFunc(time.Second, func() { os.Exit(ExitInterrupted) }) // where nobody reads the line
 		if lost := second.message(); lost != "" {
 			fmt.Fprintf(os.Stderr, "%s: interrupted again: %s\n", p.Name, lost)
 		}
