@@ -3,6 +3,7 @@ package manifest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"tagnet/formats/storage/lock"
@@ -11,6 +12,8 @@ import (
 // Replaced is the error of a reader whose folder another run replaces meanwhile.
 type Replaced struct {
 	Folder string
+	// Made is the folder that was made from it, "" for a reader that makes none.
+	Made string
 	// Writer is the lock of the other run if the folder has no manifest: that run may make it for the first time.
 	Writer *lock.Held
 }
@@ -19,6 +22,9 @@ type Replaced struct {
 func (r *Replaced) Error() string {
 	if err := r.Unwrap(); err != nil {
 		return err.Error()
+	}
+	if r.Made != "" {
+		return fmt.Sprintf("%s was replaced while %s was made from it: run again", r.Folder, r.Made)
 	}
 	return r.Folder + " is being replaced: run again"
 }

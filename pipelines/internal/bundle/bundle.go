@@ -87,7 +87,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	found.params.Lock = stage.Lock()
 	if err := found.find(ctx, e); err != nil {
 		stage.Pause() // the files that are written are for the next run
-		return err
+		return stage.Explain(ctx, err)
 	}
 	if err := stage.Publish(ctx, map[string]int64{"parts": count(found.files)}); err != nil {
 		return err

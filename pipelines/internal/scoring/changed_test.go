@@ -1,14 +1,18 @@
 package scoring_test
 
 import (
+	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
@@ -20,7 +24,9 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/score"
+	"tagnet/pipelines/internal/scoring"
 	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/pipelines/internal/train"
 )
 
 // grown makes the graph of a trained workspace again, of the ring with a new entity, a new fact to test and more.
@@ -109,6 +115,50 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 			}
 			if diff := cmp.Diff(answers[1], answers[0]); diff != "" || answers[0].List[0].Probability == nil {
 				t.Errorf("answers, with probabilities (-without +with the facts):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReplacedMeanwhile replaces the graph or the checkpoint while a folder is made: the error says so, instead of what a step misses.
+func TestReplacedMeanwhile(t *testing.T) {
+	graph := line{preprocess.Pipeline(), []string{"--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 50))}}
+	training := func() line {
+		return line{train.Pipeline(), []string{"--epochs", "1", "--layers", "2", "--dim", "8", "--negatives", "8", "--seed", "5"}}
+	}
+	for name, c := range map[string]struct {
+		other line
+		flags []string
+		want  string
+	}{
+		"nothing":          {want: "index out of range\n"},
+		"graph":            {graph, nil, "W/graph was replaced while W/runs/main/made was made from it: run again\n"},
+		"checkpoint":       {training(), nil, "epoch-001 of W/runs/main/checkpoints was removed or replaced, as by a training, while W/runs/main/made was made from it: run again\n"},
+		"no checkpoint":    {training(), []string{"--model", "zero"}, "index out of range\n"},
+		"other checkpoint": {training(), []string{"--model", "last"}, "epoch-003 of W/runs/main/checkpoints was removed or replaced, as by a training, while W/runs/main/made was made from it: run again\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := scoringtest.Trained(t, "plain")
+			f := &scoring.Flags{}
+			p := command.Pipeline{Name: "made", Flags: func(set *flag.FlagSet) { f.Register(set, "") }}
+			p.Run = func(ctx context.Context, e *command.Environment) error {
+				r, err := f.Open(ctx, e, "test", false)
+				if err != nil {
+					return err
+				}
+				stage := r.Stage("made", "runs/main/made", 1, nil, func() []*beam.Pipeline { return nil })
+				_, err = r.Write(ctx, &stage, stage.Begin, func() error {
+					if c.other.flags != nil {
+						pipelinetest.Succeed(t, c.other.pipeline, append(c.other.flags, "--workspace", w, "--force")...)
+					}
+					return errors.New("index out of range")
+				})
+				return err
+			}
+			var stderr strings.Builder
+			code := command.Run(t.Context(), p, append(c.flags, "--workspace", w), io.Discard, &stderr)
+			if want := strings.ReplaceAll(c.want, "W/", w+"/"); code != command.ExitFailure || !strings.HasSuffix(stderr.String(), want) {
+				t.Errorf("exit code %d: %s, want %s", code, &stderr, want)
 			}
 		})
 	}

@@ -2,11 +2,13 @@ package scoring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
@@ -129,8 +131,24 @@ func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx 
 	}
 	if err != nil {
 		stage.Abandon(!command.Local())
+		err = r.confirm(ctx, stage, err)
 	}
 	return err == nil, err
+}
+
+// confirm returns the error of making a folder, or that the graph or the checkpoint was replaced meanwhile: steps that read another one, or none,
+// fail in many ways.
+func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) error {
+	if err = stage.Explain(ctx, err); errors.As(err, new(*manifest.Replaced)) || r.given {
+		return err
+	}
+	name := r.Model.Record.Name()
+	now, unread := r.Model.Folder.Record(ctx, name)
+	gone := errors.Is(unread, checkpoint.ErrNone) || errors.Is(unread, checkpoint.ErrUnknown)
+	if gone || unread == nil && now.Weights.SHA256 != r.Model.Record.Weights.SHA256 {
+		return fmt.Errorf("%s of %s was removed or replaced, as by a training, while %s was made from it: run again", name, r.Model.Folder, stage.URL())
+	}
+	return err
 }
 
 // Job runs a Beam pipeline behind a bar of rows. announce is the ID of a registered function that shows a worker's text. Each of beside shows

@@ -46,7 +46,7 @@ func (j *job) run(ctx context.Context, e *command.Environment) (made bool, err e
 	defer bar.Follow(ctx, j.counter)()
 	if err := e.RunBeam(ctx, j.build(j.stage.Lock())); err != nil {
 		j.stage.Abandon(!command.Local())
-		return false, err
+		return false, j.stage.Explain(ctx, err)
 	}
 	bar.Set(j.total)
 	return true, j.stage.Publish(ctx, map[string]int64{"sources": j.sources, "queries": j.queries})

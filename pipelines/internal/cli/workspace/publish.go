@@ -88,7 +88,15 @@ func (s *Stage) exchange(ctx context.Context) error {
 	return nil
 }
 
-// checkInputs returns an error if an input was replaced since Begin: some steps may have read the old input, others the new one.
+// Explain returns the error of making the folder, or that an input was replaced meanwhile: a step that then reads another one fails in many ways.
+func (s *Stage) Explain(ctx context.Context, err error) error {
+	if changed := s.checkInputs(ctx); errors.As(changed, new(*manifest.Replaced)) {
+		return changed
+	}
+	return err
+}
+
+// checkInputs returns a *manifest.Replaced error if an input was replaced since Begin: some steps may have read the old input, others the new one.
 func (s *Stage) checkInputs(ctx context.Context) error {
 	if s.Lasting {
 		return nil
@@ -99,7 +107,7 @@ func (s *Stage) checkInputs(ctx context.Context) error {
 			return err
 		}
 		if now != s.Inputs[input] {
-			return fmt.Errorf("%s was replaced while %s was made from it: run again", s.Workspace.Path(input), s.folderURL())
+			return &manifest.Replaced{Folder: s.Workspace.Path(input), Made: s.folderURL()}
 		}
 	}
 	return nil

@@ -25,7 +25,14 @@ func TestReplacedInput(t *testing.T) {
 		if _, err := second.Begin(ctx, false); err != nil {
 			t.Fatal(err)
 		}
+		failed := errors.New("index out of range")
+		if err := second.Explain(ctx, failed); err != failed {
+			t.Errorf("while the input is there: %v", err)
+		}
 		makeStage(t, stage(w, "first", 6, nil), "another")
+		if err := second.Explain(ctx, failed); errors.As(err, new(*manifest.Replaced)) == lasting {
+			t.Errorf("the error of a step: %v", err)
+		}
 		err = second.Publish(ctx, nil)
 		if lasting && err != nil {
 			t.Error(err)
