@@ -39,7 +39,7 @@ type Epoch struct {
 // EqualScores is ln 2, the loss if the answer and its negatives have the score 0. Where a training collapses, its loss tends to it.
 const EqualScores = math.Ln2
 
-// Diverged reports whether the epoch shows that its training diverged. The validation MRR is then at chance, and the loss is either more than
+// Diverged reports whether the epoch shows that its training diverged: it exploded, or the validation MRR is at chance, and the loss either more than
 // three times that of equal scores or, after the first epoch, equal to it. A single step on few facts, and weights of another graph before
 // their first step, have losses of up to 1.6, which is less.
 func (e Epoch) Diverged() bool {
@@ -48,8 +48,12 @@ func (e Epoch) Diverged() bool {
 		near = 1e-5
 	}
 	collapsed := e.Epoch > 1 && math.Abs(e.Loss-EqualScores) < near
-	return (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 3*EqualScores || collapsed)
+	return e.Exploded() || (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 3*EqualScores || collapsed)
 }
+
+// Exploded reports whether the loss is more than a hundred times that of equal scores, which no training comes back from. What is left of the
+// model can still rank better than chance.
+func (e Epoch) Exploded() bool { return e.Loss > 100*EqualScores }
 
 // EpochGraph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
 type EpochGraph struct {

@@ -63,6 +63,7 @@ func TestDiverged(t *testing.T) {
 		"learned nothing yet":                {Epoch{Epoch: 1, Loss: 0.6967, Valid: valid(0.04)}, false},
 		"high loss, good ranks":              {Epoch{Epoch: 1, Loss: 1.2, Valid: valid(0.5)}, false},
 		"exploded":                           {Epoch{Epoch: 1, Loss: 13682, Valid: valid(0.0166)}, true},
+		"exploded, ranks above chance":       {Epoch{Epoch: 1, Loss: 9.58e9, Valid: valid(0.09)}, true},
 		"equal scores":                       {Epoch{Epoch: 2, Loss: 0.69314533, Valid: valid(0.0166)}, true},
 		"by chance above":                    {Epoch{Epoch: 2, Loss: 0.6935, Valid: valid(0.045)}, true},
 		"clearly above":                      {Epoch{Epoch: 2, Loss: 0.6935, Valid: valid(0.047)}, false},
@@ -77,6 +78,9 @@ func TestDiverged(t *testing.T) {
 	} {
 		if got := c.epoch.Diverged(); got != c.want {
 			t.Errorf("%s: diverged %t, want %t", name, got, c.want)
+		}
+		if got, want := c.epoch.Exploded(), c.epoch.Loss > 100; got != want {
+			t.Errorf("%s: exploded %t, want %t", name, got, want)
 		}
 	}
 }

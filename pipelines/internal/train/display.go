@@ -92,9 +92,9 @@ func (d *display) epoch(p learn.Progress) {
 
 // diverged returns what an epoch shows of a training that diverged, and which flag to change.
 func diverged(e metrics.Epoch, rate float64) string {
-	text := fmt.Sprintf("the training diverged: the loss is not below %.4f, that of equal scores for all entities", metrics.EqualScores)
-	if e.Valid != nil {
-		text += fmt.Sprintf(", and the validation MRR not clearly above %.4f, that of random scores", e.Valid.Chance.MRR)
+	text := fmt.Sprintf("the training diverged: the loss is %.4g, and that of equal scores for all entities %.4f", e.Loss, metrics.EqualScores)
+	if e.Valid != nil && e.Valid.AtChance() {
+		text += fmt.Sprintf("; the validation MRR is not clearly above %.4f, that of random scores", e.Valid.Chance.MRR)
 	}
 	return text + fmt.Sprintf("; try a --learning_rate below %g", rate)
 }

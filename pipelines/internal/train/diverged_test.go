@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestDivergedTraining says so once while it trains and at its end, with the flag to change. A training that learns says nothing.
+// TestDivergedTraining says so once while it trains, at its end, and in its error, with the flag to change. Its checkpoints stay. A training that
+// learns says nothing.
 func TestDivergedTraining(t *testing.T) {
 	files := map[string]string{}
 	for i := range 200 { // 20 entities, of which a fact says much
@@ -24,12 +27,19 @@ func TestDivergedTraining(t *testing.T) {
 			w = prepared(t, pipelinetest.Dataset(t, files))
 		}
 		code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", rate, "--force")...)
-		if code != 0 {
-			t.Fatal(stderr)
+		if wanted := want * command.ExitDiverged; code != wanted {
+			t.Fatalf("learning rate %s: exit code %d, want %d: %s", rate, code, wanted, stderr)
 		}
-		says := "the training diverged: the loss is not below 0.6931, that of equal scores for all entities, and the validation MRR not clearly above 0."
+		if complete := workspace.New(w).Complete(t.Context(), "runs/main/checkpoints"); !complete {
+			t.Errorf("learning rate %s: the checkpoints are not complete", rate)
+		}
+		says := " and that of equal scores for all entities 0.6931; the validation MRR is not clearly above 0."
 		remedy := "; try a --learning_rate below " + rate
-		for name, text := range map[string]string{"progress": stderr, "summary": out} {
+		epochs, last := stderr, "" // of which the last line is the error
+		if at := strings.LastIndex(strings.TrimSpace(stderr), "\n"); want > 0 {
+			epochs, last = stderr[:at], stderr[at:]
+		}
+		for name, text := range map[string]string{"progress": epochs, "summary": out, "error": last} {
 			if got := strings.Count(text, says); got != want {
 				t.Errorf("learning rate %s: the %s says %d times that it diverged, want %d:\n%s", rate, name, got, want, text)
 			}

@@ -600,7 +600,7 @@ func (t *trainer) publish(ctx context.Context) error {
 	return t.stage.Publish(ctx, rows)
 }
 
-// summarize prints the best epoch, the outputs, whether this run made them, and the next command.
+// summarize prints the best epoch, the outputs, whether this run made them, and the next command, or an error where the best epoch is of no use.
 func (t *trainer) summarize(ctx context.Context, made bool) error {
 	e, w := t.e, t.e.Workspace
 	best, err := t.folder.Record(ctx, "best")
@@ -631,6 +631,9 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
+	if e := (metrics.Epoch{Epoch: best.Epoch, Loss: best.Loss, Valid: best.Valid}); e.Exploded() {
+		return command.Diverged(errors.New(diverged(e, best.Configuration.LearningRate)))
+	}
 	t.next(ctx, best)
 	return nil
 }

@@ -26,7 +26,7 @@ const (
 	ExitOK          = 0
 	ExitFailure     = 1   // a problem of the data, the workspace or the machine
 	ExitUsage       = 2   // a flag is unknown, or its value out of range
-	ExitDiverged    = 3   // the hyperparameters of a training let a loss, a gradient or a score become infinite or NaN
+	ExitDiverged    = 3   // the hyperparameters of a training let a loss, a gradient or a score become infinite or NaN, or its loss explode
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
 
