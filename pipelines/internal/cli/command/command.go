@@ -108,7 +108,7 @@ func printed(out, stderr io.Writer, run func(out io.Writer) int) int {
 	return code
 }
 
-// firstError keeps the first error of a writer, which may still be writing when it is asked.
+// firstError keeps the first error of a writer that another goroutine may still be writing to.
 type firstError struct {
 	io.Writer
 	mu  sync.Mutex
