@@ -153,4 +153,10 @@ func TestComposeFitsTheVersions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("images and networks (-want +got):\n%s", diff)
 	}
+	// Docker opens a published port to other machines, unless it has an address.
+	for _, port := range regexp.MustCompile(`"([0-9.:]*:\d+)"`).FindAllStringSubmatch(string(text), -1) {
+		if !strings.HasPrefix(port[1], "127.0.0.1:") {
+			t.Errorf("port %s is open to other machines", port[1])
+		}
+	}
 }
