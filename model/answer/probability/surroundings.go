@@ -12,7 +12,7 @@ import (
 // graph did not have it. They may be used concurrently once made.
 //
 // Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity. Where these pairs may be more than
-// pairsPerEdge for each edge, those of relations that leave few entities are not held, and are counted where they are asked for: 4 bytes more for
+// pairsPerEdge for each edge, those of relations that leave few entities are not held, and are counted where they are needed: 4 bytes more for
 // each relation of each entity.
 type Surroundings struct {
 	graph         *graph.Graph
