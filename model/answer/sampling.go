@@ -99,8 +99,8 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, do
 
 // FitTo fits the model's probabilities to all observations of a sampling. The error wraps probability.ErrTooFew if there are too few, which
 // WriteProbabilities writes like a fit.
-func (m *Model) FitTo(s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
-	fitted, err := probability.Fit(m.surroundings(), s.Sample, labeled, unlabeled)
+func (m *Model) FitTo(ctx context.Context, s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
+	fitted, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled)
 	if errors.Is(err, probability.ErrTooFew) {
 		fitted = probability.None(s.Sample)
 	}
@@ -130,7 +130,7 @@ func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) er
 		}
 		labeled, unlabeled = append(labeled, facts...), append(unlabeled, candidates...)
 	}
-	return m.FitTo(s, labeled, unlabeled)
+	return m.FitTo(ctx, s, labeled, unlabeled)
 }
 
 // source identifies the weights, the graph and the reach of the model.
@@ -231,7 +231,7 @@ func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, e
 			size, regression := m.size(), regressionSeconds
 			if n := len(labeled) + len(unlabeled); n >= leastRegression { // a loaded machine is slower
 				began = time.Now()
-				if _, err := probability.Fit(m.surroundings(), s.Sample, labeled, unlabeled); err == nil {
+				if _, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled); err == nil {
 					regression = max(regression, time.Since(began).Seconds()/float64(n))
 				}
 			}

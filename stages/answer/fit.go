@@ -136,7 +136,7 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 		all.Labeled, all.Unlabeled = append(all.Labeled, o.Labeled...), append(all.Unlabeled, o.Unlabeled...)
 	}
 	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
-		if err := m.FitTo(s, all.Labeled, all.Unlabeled); err != nil && !errors.Is(err, probability.ErrTooFew) {
+		if err := m.FitTo(ctx, s, all.Labeled, all.Unlabeled); err != nil && !errors.Is(err, probability.ErrTooFew) {
 			return err
 		}
 		if err := m.WriteProbabilities(f.Params.Lock.Guard(ctx), f.Params.Folder); err != nil {

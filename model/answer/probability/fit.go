@@ -1,6 +1,7 @@
 package probability
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,8 +26,8 @@ var ErrTooFew = errors.New("too few facts to fit probabilities to")
 // Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The surroundings belong to the
 // graph of all facts. The caller sets Source.
 //
-// Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may be given.
-func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation) (*Model, error) {
+// Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may be given. The end of ctx ends it.
+func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation) (*Model, error) {
 	// In a fixed order, so that sums have equal bits.
 	labeled, unlabeled = slices.Clone(labeled), slices.Clone(unlabeled)
 	slices.SortFunc(labeled, func(a, b Labeled) int { return a.Compare(b.Fact) })
@@ -83,7 +84,9 @@ func Fit(around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Obs
 		return nil, fmt.Errorf("%w: %d labeled facts are among the %d best answers of their queries, want %d; %d unlabeled candidates are, want 1",
 			ErrTooFew, facts, sample.K, MinLabeled, len(examples)-facts)
 	}
-	m.fit(examples)
+	if m.fit(ctx, examples); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	return m, nil
 }
 
@@ -121,10 +124,10 @@ func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) erro
 	return nil
 }
 
-// fit sets the regressions and the curve.
-func (m *Model) fit(examples []example) {
+// fit sets the regressions and the curve. Those of a context that ended are of no use.
+func (m *Model) fit(ctx context.Context, examples []example) {
 	for fold := range folds {
-		m.Folds = append(m.Folds, *regress(examples, fold, m.groups()))
+		m.Folds = append(m.Folds, *regress(ctx, examples, fold, m.groups()))
 	}
 	list := make([]judged, len(examples))
 	for i := range examples {

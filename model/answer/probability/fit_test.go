@@ -2,6 +2,7 @@ package probability
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -75,7 +76,7 @@ func (w *world) sample(rate float64) Sample {
 
 func (w *world) fit(t *testing.T, rate float64) *Model {
 	t.Helper()
-	m, err := Fit(w.around, w.sample(rate), w.labeled, w.candidates)
+	m, err := Fit(t.Context(), w.around, w.sample(rate), w.labeled, w.candidates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestProbabilitiesHold(t *testing.T) {
 			rate, s = 1, w.sample(1)
 			s.Sparse, s.Thin = 2, 3
 		}
-		m, err := Fit(w.around, s, w.labeled, w.candidates)
+		m, err := Fit(t.Context(), w.around, s, w.labeled, w.candidates)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,7 +285,7 @@ func TestRegressionIsTheBest(t *testing.T) {
 		}
 		e.labeled = random.Float64() < 1/(1+math.Exp(-z))
 	}
-	w := regress(examples, 0, 3)
+	w := regress(t.Context(), examples, 0, 3)
 	scaled := slices.Clone(examples)
 	for i := range scaled {
 		x := &scaled[i].row
@@ -457,7 +458,7 @@ func TestObservationsThatAreRefused(t *testing.T) {
 	fit := func(change func(labeled []Labeled, unlabeled []Observation, s *Sample)) error {
 		labeled, unlabeled, s := slices.Clone(w.labeled), slices.Clone(w.candidates), w.sample(1)
 		change(labeled, unlabeled, &s)
-		_, err := Fit(w.around, s, labeled, unlabeled)
+		_, err := Fit(t.Context(), w.around, s, labeled, unlabeled)
 		return err
 	}
 	for want, change := range map[string]func([]Labeled, []Observation, *Sample){
@@ -479,8 +480,14 @@ func TestObservationsThatAreRefused(t *testing.T) {
 	if err := fit(func(l []Labeled, _ []Observation, _ *Sample) { few(l, 5) }); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error %v, want ErrTooFew", err)
 	}
-	if _, err := Fit(w.around, w.sample(1), w.labeled, nil); !errors.Is(err, ErrTooFew) {
+	if _, err := Fit(t.Context(), w.around, w.sample(1), w.labeled, nil); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error %v, want ErrTooFew", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := errors.New("interrupted")
+	cancel(ended)
+	if _, err := Fit(ctx, w.around, w.sample(1), w.labeled, w.candidates); !errors.Is(err, ended) {
+		t.Errorf("interrupted: error %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package probability
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -35,8 +36,8 @@ const size = len(features) + 1
 const ridge = 1
 
 // regress fits a regression to the examples outside of a fold by Newton's method. Weights with a sign that they must not have stay 0
-// (projected Newton: Bertsekas, 1982).
-func regress(examples []example, left, groups int) *Regression {
+// (projected Newton: Bertsekas, 1982). It stops where ctx ends.
+func regress(ctx context.Context, examples []example, left, groups int) *Regression {
 	n := len(features)
 	w := &Regression{Weights: make([]float64, n), Means: make([]float64, n), Deviations: make([]float64, n), Groups: make([]float64, groups)}
 	kept := make([]example, 0, len(examples))
@@ -48,7 +49,7 @@ func regress(examples []example, left, groups int) *Regression {
 	w.standardize(kept)
 	const rounds, enough = 100, 1e-6
 	for range rounds {
-		if !(w.step(kept) > enough) {
+		if ctx.Err() != nil || !(w.step(kept) > enough) {
 			break
 		}
 	}
