@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/gcs"
 	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/formats/storage/storagetest"
 )
@@ -158,6 +159,7 @@ func outage(t *testing.T, fault gcstest.Fault, patience, canceled time.Duration,
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if canceled > 0 {
+		gcs.Answer = time.Hour // no call ends before that by itself
 		defer time.AfterFunc(canceled, cancel).Stop()
 	}
 	begun := time.Now()
