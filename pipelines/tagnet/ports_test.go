@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,29 +53,13 @@ func TestNoCommandOpensAPort(t *testing.T) {
 		t.Error("all commands had ended before their sockets were looked at")
 	}
 	// A server has its own port alone, on the address that it prints.
-	c := start(t, "serve", "--workspace", w, "--listen", "127.0.0.1:0")
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
-	var address []string
-	for lines := bufio.NewScanner(stdout); address == nil && lines.Scan(); {
-		address = regexp.MustCompile(`http://(127\.0\.0\.1:\d+)`).FindStringSubmatch(lines.Text())
-	}
-	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	c, address := startServer(t, w)
 	open, err := pipelinetest.Listening(c.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(address) == 0 || !slices.Equal(open, address[1:]) {
-		t.Errorf("serve listens on %v, and prints %v", open, address)
+	if !slices.Equal(open, []string{strings.TrimPrefix(address, "http://")}) {
+		t.Errorf("serve listens on %v, and prints %s", open, address)
 	}
 }
 

@@ -52,8 +52,8 @@ func serving(ask func(t *testing.T, address string, sources []string) map[string
 	}
 }
 
-// serverOf starts a server on a workspace until the test ends, and returns its address when it has probabilities.
-func serverOf(t *testing.T, w string) string {
+// startServer starts a server on a workspace until the test ends, and returns its process and address.
+func startServer(t *testing.T, w string) (server *exec.Cmd, address string) {
 	t.Helper()
 	c := tagnetOn(t, w, serves)
 	stdout, err := c.StdoutPipe()
@@ -67,12 +67,18 @@ func serverOf(t *testing.T, w string) string {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
-	var address string
 	lines := bufio.NewScanner(stdout)
 	for address == "" && lines.Scan() {
 		address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(lines.Text())
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	return c, address
+}
+
+// serverOf starts a server on a workspace until the test ends, and returns its address when it has probabilities.
+func serverOf(t *testing.T, w string) string {
+	t.Helper()
+	_, address := startServer(t, w)
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var health struct{ Probabilities string }
 		if get(t, address+"/healthz", &health); health.Probabilities == "ready" {
