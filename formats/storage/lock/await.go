@@ -9,10 +9,10 @@ import (
 // retry is how often Await looks whether a lock is free.
 const retry = 200 * time.Millisecond
 
-// Await is Acquire, without force, but waits as long as a run that IsAlive holds the lock, and takes over from one that dies. It calls waiting for each such
-// run.
+// Await is Acquire, without force, but waits as long as a run that IsAlive holds the lock, and takes over from one that dies. It calls waiting several
+// times a second meanwhile.
 func Await(ctx context.Context, folder, command string, waiting func(*Held)) (Lock, error) {
-	for last := ""; ; {
+	for {
 		l, err := Acquire(ctx, folder, command, false)
 		if err != nil && ctx.Err() != nil {
 			return Lock{}, context.Cause(ctx)
@@ -21,10 +21,7 @@ func Await(ctx context.Context, folder, command string, waiting func(*Held)) (Lo
 		if !errors.As(err, &held) || !held.IsAlive() {
 			return l, err
 		}
-		if held.Owner.Token != last {
-			last = held.Owner.Token
-			waiting(held)
-		}
+		waiting(held)
 		select {
 		case <-ctx.Done(): // the next try says so
 		case <-time.After(retry):

@@ -3,6 +3,7 @@ package derived
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -212,43 +213,49 @@ func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error 
 	if err := f.check(ctx); err != nil {
 		return err
 	}
-	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
-	defer bar.End()
-	defer bar.Follow(ctx, stage.QueriesCounter)()
 	err := storage.CheckWritable(ctx, f.folder)
 	switch {
 	case err == nil:
-		err = f.makeShared(ctx, bar)
+		err = f.makeShared(ctx)
 	case another != "" && ctx.Err() == nil:
 		f.e.Say("probabilities are fitted for this run alone: %v", err)
 		f.folder = another
 		f.params = f.stageParams()
 		err = f.run(ctx, locked)
 	}
-	if err == nil {
-		bar.Complete()
-	}
 	return err
 }
 
 // makeShared fits under the lock of the fit.
-func (f *Fit) makeShared(ctx context.Context, bar *progress.Bar) error {
-	held, err := lock.Await(ctx, f.own(), f.e.Again().String(), func(other *lock.Held) {
-		o := other.Owner
-		f.e.Progress.Print("waiting for process %d, which fits these probabilities since %s (%s)", o.Process, o.Begun.Format(time.DateTime+" MST"), o.Command)
-		bar.Note("waiting for process %d", o.Process)
-	})
+func (f *Fit) makeShared(ctx context.Context) error {
+	held, err := f.await(ctx)
 	if err != nil {
 		return f.shared(err)
 	}
-	bar.Note("")
-	// Another run may have written the file before this one got the lock.
-	if err = f.read(ctx); err == nil && f.Made() {
-		bar.Note("another run fitted them")
-	} else if err == nil {
+	if err = f.read(ctx); err == nil && !f.Made() { // another run may have written the file before this one got the lock
 		err = f.run(ctx, held)
 	}
 	return errors.Join(err, f.release(held, err != nil && !command.Local()))
+}
+
+// await returns the lock of the fit, and shows how long it waits for other runs that have it.
+func (f *Fit) await(ctx context.Context) (lock.Lock, error) {
+	var bar *progress.Bar
+	process := 0
+	held, err := lock.Await(ctx, f.own(), f.e.Again().String(), func(other *lock.Held) {
+		if o := other.Owner; o.Process != process {
+			if bar != nil {
+				bar.End()
+			}
+			f.e.Progress.Print("waiting for process %d, which fits these probabilities since %s (%s)", o.Process, o.Begun.Format(time.DateTime+" MST"), o.Command)
+			process, bar = o.Process, f.e.Progress.Begin(fmt.Sprintf("waiting for process %d", o.Process), 0, "")
+		}
+		bar.Set(0)
+	})
+	if bar != nil {
+		bar.End()
+	}
+	return held, err
 }
 
 // run fits by a Beam pipeline, and reads the file that it wrote.
@@ -265,11 +272,15 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 			storage.RemoveEmpty(context.WithoutCancel(ctx), weights)
 		}()
 	}
+	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
+	defer bar.End()
+	defer bar.Follow(ctx, stage.QueriesCounter)()
 	p := f.params
 	p.Lock = held
 	if err := f.e.RunBeam(ctx, BuildFit(p)); err != nil {
 		return err
 	}
+	bar.Complete()
 	return f.read(ctx)
 }
 

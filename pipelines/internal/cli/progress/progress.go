@@ -60,7 +60,7 @@ type Bar struct {
 }
 
 // Begin starts a step of total units ("sources", "queries", ...), or of an unknown number of them if
-// total is 0. End ends the step.
+// total is 0. A step without units shows the time alone. End ends the step.
 func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,11 +151,15 @@ func (b *Bar) sum(took time.Duration, complete bool) {
 	if complete {
 		total = done
 	}
-	text := b.label + ": " + Count(done)
-	if b.total > 0 {
-		text += " of " + Count(total)
+	text := b.label + ": "
+	if b.unit != "" {
+		text += Count(done)
+		if b.total > 0 {
+			text += " of " + Count(total)
+		}
+		text += " " + b.unit + " in "
 	}
-	text += fmt.Sprintf(" %s in %s", b.unit, Duration(took))
+	text += Duration(took)
 	if b.note != "" {
 		text += ", " + b.note
 	}
@@ -234,7 +238,7 @@ func (b *Bar) counts(now time.Time, bar bool) string {
 			parts = append(parts, "["+strings.Repeat("=", full)+strings.Repeat(" ", barWidth-full)+"]")
 		}
 		parts = append(parts, fmt.Sprintf("%3.0f%%", 100*share), fmt.Sprintf("%s of %s %s", Count(b.done), Count(b.total), b.unit))
-	} else {
+	} else if b.unit != "" {
 		parts = append(parts, fmt.Sprintf("%s %s", Count(b.done), b.unit))
 	}
 	if b.done > b.first {

@@ -51,6 +51,20 @@ func TestShortStepsAreSilent(t *testing.T) {
 	}
 }
 
+// TestTimeAlone shows a step that counts nothing.
+func TestTimeAlone(t *testing.T) {
+	d, out, c := display(false)
+	b := d.Begin("waiting for process 7", 0, "")
+	for range 7 {
+		c.now = c.now.Add(time.Second)
+		b.Set(0)
+	}
+	b.End()
+	if got, want := out.String(), "waiting for process 7 5.0s\nwaiting for process 7: 7.0s\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestAlso shows two counts of a step: both while both grow, the second alone when the first is full.
 func TestAlso(t *testing.T) {
 	d, out, c := display(false)
