@@ -74,13 +74,17 @@ func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
 type seedFn struct{ Params Params }
 
 // ProcessElement emits each search by its key, and its first requests by block.
-func (f *seedFn) ProcessElement(file File, emitSearch, emitRequest func(int, []byte)) {
+func (f *seedFn) ProcessElement(ctx context.Context, file File, emitSearch, emitRequest func(int, []byte)) error {
 	finder := parts.NewPartial(f.Params.Header.Reach, f.Params.Header.Layers)
 	for _, s := range f.Params.searches(file) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		requests := f.Params.advance(finder, s)
 		emitSearch(s.key(), s.encode())
 		emitAll(encodeRequests(requests), emitRequest)
 	}
+	return nil
 }
 
 // searches returns the searches of a file: one for each query of training, else one for each source.

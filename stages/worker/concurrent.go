@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -21,7 +22,7 @@ type Concurrent[R any] struct {
 }
 
 // Go waits for a thread, as Enter does, and calls work in a goroutine, with a context that ends when an element fails. work must not use what belongs
-// to a call of ProcessElement, such as the iterator over the values of a key. Go returns the error of an element that has failed.
+// to a call of ProcessElement, such as the iterator over the values of a key. Go returns the error of an element that has failed, or that ctx is canceled.
 func (c *Concurrent[R]) Go(ctx context.Context, threads int, work func(context.Context) (R, error)) error {
 	if c.ctx == nil {
 		c.ctx, c.cancel = context.WithCancel(ctx)
@@ -30,9 +31,9 @@ func (c *Concurrent[R]) Go(ctx context.Context, threads int, work func(context.C
 	if err != nil {
 		return err
 	}
-	if err := c.failed(); err != nil {
-		leave()
-		return err
+	if within.Err() != nil {
+		leave() // before failure, which may panic
+		return cmp.Or(c.failure(), context.Cause(within))
 	}
 	result := new(R)
 	c.results = append(c.results, result)
@@ -59,7 +60,7 @@ func (c *Concurrent[R]) Wait() ([]*R, error) {
 	}
 	c.running.Wait()
 	c.cancel()
-	if err := c.failed(); err != nil {
+	if err := c.failure(); err != nil {
 		return nil, err
 	}
 	results := c.results
@@ -77,8 +78,8 @@ func (c *Concurrent[R]) fail(err error) {
 	c.cancel()
 }
 
-// failed returns the first error. It panics where an element did, as Beam tells a panic of a DoFn from an error.
-func (c *Concurrent[R]) failed() error {
+// failure returns the first error. It panics where an element did, as Beam tells a panic of a DoFn from an error.
+func (c *Concurrent[R]) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p, ok := c.err.(panicked); ok {

@@ -67,15 +67,42 @@ func TestConcurrentFails(t *testing.T) {
 	Start()
 }
 
-// TestConcurrentPanics checks that the panic of an element is one of the DoFn, whose process goes on.
+// TestConcurrentPanics checks that the panic of an element is one of the DoFn, whether or not another element follows it, and that no thread is lost by it.
 func TestConcurrentPanics(t *testing.T) {
-	defer func() {
-		if text := fmt.Sprint(recover()); !strings.HasPrefix(text, "out of range\ngoroutine ") {
-			t.Errorf("panic %q", text)
-		}
-	}()
-	_, err := emitted(t, new(Concurrent[int]), []int{1}, func(context.Context, int) (int, error) { panic("out of range") })
-	t.Errorf("error %v, want a panic", err)
+	for _, numbers := range [][]int{{1}, {1, 2, 3}} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.HasPrefix(text, "out of range\ngoroutine ") {
+					t.Errorf("panic %q", text)
+				}
+			}()
+			_, err := emitted(t, new(Concurrent[int]), numbers, func(ctx context.Context, n int) (int, error) {
+				if n == 1 {
+					panic("out of range")
+				}
+				<-ctx.Done() // so that the third one finds the panic
+				return n, nil
+			})
+			t.Errorf("error %v, want a panic", err)
+		}()
+		Stop() // returns, since nothing is processed any more
+		Start()
+	}
+}
+
+// TestConcurrentIsCanceled checks that no element is begun after a cancellation.
+func TestConcurrentIsCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var c Concurrent[int]
+	interrupt := errors.New("interrupted")
+	cancel(interrupt)
+	err := c.Go(ctx, 2, func(context.Context) (int, error) {
+		t.Error("an element is begun")
+		return 0, nil
+	})
+	if !errors.Is(err, interrupt) {
+		t.Errorf("error %v, want %v", err, interrupt)
+	}
 }
 
 // TestConcurrentIsStopped checks that Stop ends elements that are processed.

@@ -35,6 +35,9 @@ func checkRunner() error {
 	if kind := *jobopts.EnvironmentType; dataflow() && kind != "" && !strings.EqualFold(kind, "DOCKER") {
 		return FlagError("environment_type", kind, "DOCKER with --runner dataflow, whose workers are containers")
 	}
+	if Local() && *jobopts.Endpoint != "" {
+		return Usage("--endpoint %s needs --runner, such as flink: without it the command would run in this process", *jobopts.Endpoint)
+	}
 	if Local() || slices.Contains(otherRunners, name) {
 		return nil
 	}

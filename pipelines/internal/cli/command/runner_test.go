@@ -65,6 +65,7 @@ func TestUnusableRunners(t *testing.T) {
 	}{
 		{"unknown", []string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want direct, "},
 		{"an open port", []string{"--runner", "prism"}, ExitUsage, "--runner prism would let anybody who reaches its port run programs here: leave the flag out, "},
+		{"no runner", []string{"--endpoint", closed}, ExitUsage, "--endpoint " + closed + " needs --runner, such as flink: "},
 		{"no endpoint", []string{"--runner", "flink"}, ExitUsage, "--runner flink needs --endpoint HOST:PORT"},
 		{"no boot program", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "process"}, ExitUsage, "needs --environment_config='{"},
 		{"no worker pool", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "EXTERNAL"}, ExitUsage, "--environment_config=HOST:PORT"},
