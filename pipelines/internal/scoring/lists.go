@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"tagnet/formats/input/triples"
 	"tagnet/model/answer/evaluation"
@@ -146,10 +147,15 @@ func (a *Asking) Name(before, relation, after string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "-")
 }
 
-// sharesName reports whether a relation that a value of --relation does not name has its short name, up to case, which not all storage distinguishes.
+// sharesName reports whether a relation that a value of --relation does not name has its short name, up to case, which not all storage distinguishes, or
+// another list of relations may have it.
 func (a *Asking) sharesName(value string) bool {
 	named, shorts := map[string]bool{}, map[string]bool{strings.ToLower(short(value)): true}
-	for _, word := range a.words(value) {
+	words := a.words(value)
+	if len(words) > 1 && utf8.RuneCountInString(short(value)) == longestName {
+		return true
+	}
+	for _, word := range words {
 		named[word], shorts[strings.ToLower(short(word))] = true, true
 	}
 	shares := func(other string) bool { return !named[other] && shorts[strings.ToLower(short(other))] }
@@ -166,12 +172,14 @@ func distinct(text string, shared bool) string {
 	return strings.TrimPrefix(fmt.Sprintf("%s-%x", name, checksum[:4]), "-")
 }
 
+// longestName is how many letters of a text a folder's name has.
+const longestName = 40
+
 // short returns the first letters and digits of a text, with a hyphen for all that is between them but dots and underscores.
 func short(text string) string {
-	const longest = 40
 	words := strings.FieldsFunc(strings.ReplaceAll(text, "~", "inverse-"), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '.' && r != '_'
 	})
 	letters := []rune(strings.Trim(strings.Join(words, "-"), "-."))
-	return string(letters[:min(longest, len(letters))])
+	return string(letters[:min(longestName, len(letters))])
 }

@@ -45,7 +45,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	of := map[string]string{}
-	for _, value := range append([]string{"all", "~=", "~+", "b,c", "~c", "=,+", "=,..", "~" + long + "release", "~" + long + "runtime"}, relations...) {
+	for _, value := range append([]string{"all", "~=", "~+", "b,c", "~c", "=,+", "=,..", "~" + long + "release", "~" + long + "runtime", long + "release,b", long + "release,c"}, relations...) {
 		name := a.Name("", value, "")
 		if other, taken := of[strings.ToLower(name)]; taken || name == "" || strings.Trim(name, ".-") != name {
 			t.Errorf("%q and %q have the name %q", value, other, name)
