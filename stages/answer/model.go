@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer"
@@ -30,8 +28,8 @@ const RowsCounter = "scored_rows"
 
 var (
 	scoredRows    = worker.NewCounter("score", RowsCounter)
-	scoredQueries = beam.NewCounter("score", "scored_queries")
-	sentMessages  = beam.NewCounter("score", "sent_messages")
+	scoredQueries = worker.NewCounter("score", "scored_queries")
+	sentMessages  = worker.NewCounter("score", "sent_messages")
 )
 
 // Params name the model and the graph, and bound the resources.

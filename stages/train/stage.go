@@ -20,8 +20,8 @@ func init() {
 }
 
 var (
-	trainedQueries   = beam.NewCounter("learn", "trained_queries")
-	validatedQueries = beam.NewCounter("learn", "validated_queries")
+	trainedQueries   = worker.NewCounter("learn", "trained_queries")
+	validatedQueries = worker.NewCounter("learn", "validated_queries")
 )
 
 // Params are the parameters of the stage.
