@@ -120,15 +120,6 @@ func emitAll(list []keyed, emit func(int, []byte)) {
 	}
 }
 
-// drain returns the values of a key.
-func drain(values func(*[]byte) bool) (list [][]byte) {
-	var element []byte
-	for values(&element) {
-		list = append(list, element)
-	}
-	return list
-}
-
 // answerFn answers the requests of searches to a block.
 type answerFn struct {
 	Params Params
@@ -141,22 +132,13 @@ func (f *answerFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement begins to answer the requests to a block.
 func (f *answerFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, _ func(int, []byte)) error {
-	elements := drain(requests)
+	elements := worker.Drain(requests)
 	return f.blocks.Go(ctx, f.Params.Threads, func(ctx context.Context) ([]keyed, error) { return f.Params.answerRequests(ctx, number, elements) })
 }
 
 // FinishBundle emits the lists of each request by the key of its search.
 func (f *answerFn) FinishBundle(_ context.Context, emit func(int, []byte)) error {
-	return finish(&f.blocks, emit)
-}
-
-// finish waits for the elements of a bundle of Beam's and emits what they became.
-func finish(elements *worker.Concurrent[[]keyed], emit func(int, []byte)) error {
-	all, err := elements.Wait() // none where one failed
-	for _, list := range all {
-		emitAll(*list, emit)
-	}
-	return err
+	return f.blocks.Finish(func(list []keyed) { emitAll(list, emit) })
 }
 
 // answerRequests returns the lists of a block that requests want.
@@ -204,7 +186,7 @@ type advanced struct {
 
 // ProcessElement begins to join a search with the lists that have arrived.
 func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists func(*[]byte) bool, _, _ func(int, []byte)) error {
-	search, arrived := drain(searches), drain(lists)
+	search, arrived := worker.Drain(searches), worker.Drain(lists)
 	if len(search) == 0 {
 		return fmt.Errorf("the search of query %d is missing: %w", key, errElement)
 	}
@@ -219,15 +201,10 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 
 // FinishBundle emits the searches and their requests.
 func (f *advanceFn) FinishBundle(_ context.Context, emitSearch, emitRequest func(int, []byte)) error {
-	all, err := f.searches.Wait()
-	if err != nil {
-		return err
-	}
-	for _, a := range all {
+	return f.searches.Finish(func(a advanced) {
 		emitSearch(a.search.key, a.search.bytes)
 		emitAll(a.requests, emitRequest)
-	}
-	return nil
+	})
 }
 
 // advance joins a search with the lists of edges that it asked for in the round before.
@@ -267,7 +244,7 @@ type pieceFn struct {
 
 // ProcessElement begins to make the pieces of a block.
 func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, _ func(int, []byte)) error {
-	elements := drain(requests)
+	elements := worker.Drain(requests)
 	return f.blocks.Go(ctx, f.Params.Threads, func(ctx context.Context) (pieces []keyed, err error) {
 		var all []*request
 		var sources []int32
@@ -287,5 +264,5 @@ func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(
 
 // FinishBundle emits the piece of each request by the number of its file.
 func (f *pieceFn) FinishBundle(_ context.Context, emit func(int, []byte)) error {
-	return finish(&f.blocks, emit)
+	return f.blocks.Finish(func(list []keyed) { emitAll(list, emit) })
 }

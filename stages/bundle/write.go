@@ -31,20 +31,14 @@ type writeFn struct {
 
 // ProcessElement begins to write a file.
 func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces func(*[]byte) bool, _ func(int)) error {
-	encodedSearches, encodedPieces := drain(searches), drain(pieces)
+	encodedSearches, encodedPieces := worker.Drain(searches), worker.Drain(pieces)
 	return f.files.Go(ctx, f.Params.Threads, func(ctx context.Context) (int, error) {
 		return file, f.Params.write(ctx, file, encodedSearches, encodedPieces)
 	})
 }
 
 // FinishBundle emits the number of each file.
-func (f *writeFn) FinishBundle(_ context.Context, emit func(int)) error {
-	written, err := f.files.Wait() // none where one failed
-	for _, file := range written {
-		emit(*file)
-	}
-	return err
-}
+func (f *writeFn) FinishBundle(_ context.Context, emit func(int)) error { return f.files.Finish(emit) }
 
 // write writes a file of encoded searches and pieces.
 func (p Params) write(ctx context.Context, file int, searches, pieces [][]byte) error {

@@ -74,13 +74,11 @@ func (f *encodeFn) ProcessElement(ctx context.Context, task Task, _ func(string,
 
 // FinishBundle emits what the chunks add to tables.
 func (f *encodeFn) FinishBundle(_ context.Context, emit func(string, TableInput)) error {
-	chunks, err := f.chunks.Wait() // none where one failed
-	for _, inputs := range chunks {
-		for _, i := range *inputs {
+	return f.chunks.Finish(func(inputs []fileInput) {
+		for _, i := range inputs {
 			emit(i.file, i.input)
 		}
-	}
-	return err
+	})
 }
 
 // encode encodes a chunk with a buffer of some bytes. Rows are sorted and written whenever it is full.

@@ -49,11 +49,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*
 
 // FinishBundle emits the counts of the tables.
 func (f *writeFn) FinishBundle(_ context.Context, emit func(TableCounts)) error {
-	written, err := f.tables.Wait() // none where one failed
-	for _, counts := range written {
-		emit(*counts)
-	}
-	return err
+	return f.tables.Finish(emit)
 }
 
 // tableWriter writes one table.

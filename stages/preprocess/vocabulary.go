@@ -118,19 +118,14 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, _ fun
 
 // FinishBundle emits what the chunks have become.
 func (f *namesFn) FinishBundle(_ context.Context, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
-	chunks, err := f.chunks.Wait()
-	if err != nil {
-		return err
-	}
-	for _, chunk := range chunks {
+	return f.chunks.Finish(func(chunk collected) {
 		for _, s := range chunk.spills {
 			emit(s.file, s.spill)
 		}
 		for _, rejects := range chunk.rejects {
 			emitRejects(rejects)
 		}
-	}
-	return nil
+	})
 }
 
 // collect reads a chunk with a buffer of some bytes.
@@ -235,20 +230,13 @@ func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills f
 	if err != nil {
 		return err
 	}
-	var all []externalsort.Spill
-	for spill := (externalsort.Spill{}); spills(&spill); {
-		all = append(all, spill)
-	}
+	all := worker.Drain(spills)
 	return f.files.Go(ctx, threads, func(ctx context.Context) (Names, error) { return f.write(f.Params.Lock.Guard(ctx), file, all) })
 }
 
 // FinishBundle emits the files.
 func (f *writeNamesFn) FinishBundle(_ context.Context, emit func(Names)) error {
-	written, err := f.files.Wait() // none where one failed
-	for _, names := range written {
-		emit(*names)
-	}
-	return err
+	return f.files.Finish(emit)
 }
 
 // write merges spill files into a vocabulary file.

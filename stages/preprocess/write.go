@@ -9,6 +9,7 @@ import (
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/storage/lock"
 	"tagnet/model/graph/kg"
+	"tagnet/stages/worker"
 )
 
 // WriteParams are the parameters of Write.
@@ -122,10 +123,7 @@ type taskFn struct{ Chunks []triples.Chunk }
 
 // ProcessElement receives all vocabulary files at once.
 func (f *taskFn) ProcessElement(_ int, written func(*Names) bool, emit func(Task)) {
-	var all []Names
-	for w := (Names{}); written(&w); {
-		all = append(all, w)
-	}
+	all := worker.Drain(written)
 	for _, chunk := range f.Chunks {
 		emit(Task{Chunk: chunk, Vocabulary: all})
 	}

@@ -52,14 +52,7 @@ func (f *shardFn) ProcessElement(ctx context.Context, s Shard, _ func(Shard)) er
 
 // FinishBundle waits for the shards.
 func (f *shardFn) FinishBundle(_ context.Context, emit func(Shard)) error {
-	trained, err := f.shards.Wait()
-	if err != nil {
-		return err
-	}
-	for _, s := range trained {
-		emit(*s)
-	}
-	return nil
+	return f.shards.Finish(emit)
 }
 
 // train trains a shard on a device of its own, or on the CPU.

@@ -9,8 +9,7 @@ import (
 )
 
 // Concurrent processes the elements of one bundle of Beam's at the same time, as far as threads are free, also on a runner that passes one
-// element after the other: ProcessElement calls Go, and FinishBundle emits the results of Wait. A DoFn holds one for all of its bundles.
-// R is what an element emits.
+// element after the other: ProcessElement calls Go, and FinishBundle calls Finish. A DoFn holds one for all of its bundles. R is what an element becomes.
 type Concurrent[R any] struct {
 	ctx     context.Context // of the bundle
 	cancel  context.CancelFunc
@@ -52,20 +51,31 @@ func (c *Concurrent[R]) Go(ctx context.Context, threads int, work func(context.C
 	return nil
 }
 
-// Wait returns the results of the elements of the bundle when all are processed, and is ready for the next bundle, or returns the error of the first
-// that failed.
-func (c *Concurrent[R]) Wait() ([]*R, error) {
+// Finish waits until all elements of the bundle are processed and emits their results in the order of the elements, or returns the error of the first
+// that failed and emits none. It is then ready for the next bundle.
+func (c *Concurrent[R]) Finish(emit func(R)) error {
 	if c.ctx == nil {
-		return nil, nil
+		return nil
 	}
 	c.running.Wait()
 	c.cancel()
 	if err := c.failure(); err != nil {
-		return nil, err
+		return err
 	}
-	results := c.results
+	for _, result := range c.results {
+		emit(*result)
+	}
 	c.ctx, c.results = nil, nil
-	return results, nil
+	return nil
+}
+
+// Drain returns the values of a key, for work that outlasts the call of ProcessElement.
+func Drain[V any](values func(*V) bool) (list []V) {
+	var value V
+	for values(&value) {
+		list = append(list, value)
+	}
+	return list
 }
 
 // fail keeps the first error and cancels the other elements, which fail too.

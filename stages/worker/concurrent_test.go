@@ -18,10 +18,7 @@ func emitted(t *testing.T, c *Concurrent[int], numbers []int, work func(ctx cont
 			return nil, err
 		}
 	}
-	all, err := c.Wait()
-	for _, result := range all {
-		results = append(results, *result)
-	}
+	err = c.Finish(func(result int) { results = append(results, result) })
 	return results, err
 }
 
@@ -40,7 +37,7 @@ func TestConcurrent(t *testing.T) {
 			t.Errorf("%v, %v, want 10 and 20", got, err)
 		}
 	}
-	if got, err := c.Wait(); got != nil || err != nil {
+	if got, err := emitted(t, &c, nil, nil); got != nil || err != nil {
 		t.Errorf("a bundle without elements emits %v, %v", got, err)
 	}
 }
@@ -116,7 +113,7 @@ func TestConcurrentIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	Stop()
-	if got, err := c.Wait(); got != nil || !errors.Is(err, errStopped) {
+	if got, err := emitted(t, &c, nil, nil); got != nil || !errors.Is(err, errStopped) {
 		t.Errorf("%v, %v, want the error %v", got, err, errStopped)
 	}
 }

@@ -38,7 +38,7 @@ func checkRunner() error {
 	if Local() && *jobopts.Endpoint != "" {
 		return Usage("--endpoint %s needs --runner, such as flink: without it the command would run in this process", *jobopts.Endpoint)
 	}
-	if Local() || slices.Contains(otherRunners, name) {
+	if name == "" || slices.Contains(otherRunners, name) {
 		return nil
 	}
 	if name == "prism" || name == "PrismRunner" {
