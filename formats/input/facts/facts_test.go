@@ -469,7 +469,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestNamesOfIDsWithoutLabel has ids without a label whose text is what others are renamed to.
+// TestNamesOfIDsWithoutLabel checks that an id without a label never gets the name of another id, also where another one is renamed to its text.
 func TestNamesOfIDsWithoutLabel(t *testing.T) {
 	for labels, names := range map[string]map[string]string{
 		"Q1\tX\n":                   {"X": "X (X)", "X (X)": "X (X) (X)", "X (X) (X)": "X (X) (X) (X)", "X (X) ": "X (X) ", "X (Y)": "X (Y)", "Y (Y)": "Y (Y)", " (": " ("},

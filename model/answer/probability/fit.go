@@ -124,7 +124,7 @@ func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) erro
 	return nil
 }
 
-// fit sets the regressions and the curve. Those of a context that ended are of no use.
+// fit sets the regressions and the curve. The caller drops them if ctx was canceled meanwhile.
 func (m *Model) fit(ctx context.Context, examples []example) {
 	for fold := range folds {
 		m.Folds = append(m.Folds, *regress(ctx, examples, fold, m.groups()))

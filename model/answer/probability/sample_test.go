@@ -91,7 +91,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestDrawQueries checks that what is drawn is what Query takes, of each kind as many as its rate says.
+// TestDrawQueries compares the drawn queries with a call of Query for each pair of a source and a relation, and their numbers with the rates of
+// queries with and without an answer.
 func TestDrawQueries(t *testing.T) {
 	t.Parallel()
 	const entities, relations = 900, 12

@@ -21,7 +21,8 @@ type Surroundings struct {
 	// By relation: the numbers of entities that it leaves, of entities that it leaves once, and of its edges.
 	holders, single, edges []int32
 	rows                   []together
-	// many is the least number of entities that a relation leaves whose pairs are held. Unless it is 0, entities has those of each relation.
+	// Pairs of two relations are held if both leave at least many entities. If many is 0, all pairs are held; otherwise entities lists, by relation,
+	// the entities that it leaves.
 	many     int32
 	entities [][]int32
 }
@@ -132,13 +133,13 @@ func (s *Surroundings) pair() {
 // holds reports whether the pair of two relations, if it occurs, is held.
 func (s *Surroundings) holds(q, r int32) bool { return min(s.holders[q], s.holders[r]) >= s.many }
 
-// changes are what a relation that leaves entities with another one, both, changes in the other's row.
+// changes holds what one relation adds to the sums of another relation's row. both is the number of entities that both leave.
 type changes struct {
 	both                      int32
 	absent, absentLess, shift float64
 }
 
-// changes returns them for relations that leave r and q entities.
+// changes returns the changes of the row of a relation that leaves q entities by one that leaves r, if they leave both entities in common.
 func (s *Surroundings) changes(q, r, both int32) changes {
 	v := s.evidence(q, r, both)
 	return changes{

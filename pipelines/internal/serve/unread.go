@@ -13,8 +13,8 @@ import (
 // mostUnread bounds the bytes that wait for the reader of an output.
 const mostUnread = 1 << 20
 
-// unread is an output that nobody may read, as a pipe to a program that was stopped: a Write never waits. What its reader does not take is
-// held, and beyond mostUnread dropped, line by line and counted; when the reader is back it is told how many.
+// unread is an output whose reader may have stopped, such as a pipe to a suspended program: Write never waits. It keeps up to mostUnread bytes until they are
+// read, and drops and counts the lines after that. The reader gets the number of dropped lines in their place.
 type unread struct {
 	w    io.Writer
 	mu   sync.Mutex
