@@ -527,7 +527,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 	r.LearningRate = l.learningRate()
 	r.Valid = valid
 	line := metrics.Epoch{
-		Epoch: l.epoch, Loss: r.Loss, Valid: valid, LearningRate: r.LearningRate,
+		Epoch: l.epoch, Loss: r.Loss, EqualScores: l.Configuration.EqualScores(), Valid: valid, LearningRate: r.LearningRate,
 		Seconds: time.Since(l.started).Seconds(),
 		Queries: l.partial.Queries, LeftOut: l.partial.LeftOut, Messages: r.Messages, Steps: r.Step, Kernel: l.computedBy(), Graphs: l.parts(), Trials: trials,
 	}

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,8 +20,11 @@ const HistoryFile = "training.jsonl"
 // Epoch is a line of training.jsonl. Seconds and Kernel, which depend on the machine, are recorded
 // only here. Seconds includes the time that interrupted runs spent on the epoch.
 type Epoch struct {
-	Epoch        int     `json:"epoch"`
-	Loss         float64 `json:"loss"`
+	Epoch int     `json:"epoch"`
+	Loss  float64 `json:"loss"`
+	// EqualScores is the loss if an answer and its negatives all have the same score: where a training collapses, its loss tends to it. An epoch
+	// without it is of the binary loss, with ln 2.
+	EqualScores  float64 `json:"equal_scores,omitzero"`
 	Valid        *Valid  `json:"valid,omitempty"`
 	LearningRate float64 `json:"learning_rate"`
 	Seconds      float64 `json:"seconds"`
@@ -36,24 +40,24 @@ type Epoch struct {
 	Trials []EpochTrial `json:"trials,omitempty"`
 }
 
-// EqualScores is ln 2, the loss if the answer and its negatives have the score 0. Where a training collapses, its loss tends to it.
-const EqualScores = math.Ln2
+// Equal returns EqualScores, or that of the binary loss.
+func (e Epoch) Equal() float64 { return cmp.Or(e.EqualScores, math.Ln2) }
 
 // Diverged reports whether the epoch shows that its training diverged: it exploded, or the validation MRR is at chance, and the loss either more than
 // three times that of equal scores or, after the first epoch, equal to it. A single step on few facts, and weights of another graph before
 // their first step, have losses of up to 1.6, which is less.
 func (e Epoch) Diverged() bool {
-	near := 1e-3
+	near := 1.5e-3
 	if e.Valid == nil { // nothing but the loss shows it
-		near = 1e-5
+		near = 1.5e-5
 	}
-	collapsed := e.Epoch > 1 && math.Abs(e.Loss-EqualScores) < near
-	return e.Exploded() || (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 3*EqualScores || collapsed)
+	collapsed := e.Epoch > 1 && math.Abs(e.Loss/e.Equal()-1) < near
+	return e.Exploded() || (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 3*e.Equal() || collapsed)
 }
 
 // Exploded reports whether the loss is more than a hundred times that of equal scores, which no training comes back from. What is left of the
 // model can still rank better than chance.
-func (e Epoch) Exploded() bool { return e.Loss > 100*EqualScores }
+func (e Epoch) Exploded() bool { return e.Loss > 100*e.Equal() }
 
 // EpochGraph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
 type EpochGraph struct {
@@ -76,7 +80,7 @@ func (e Epoch) Check() error {
 		}
 	}
 	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Between("left_out", e.LeftOut, 0, e.Queries), strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
-		strict.AtLeastZero("seconds", e.Seconds), strict.AtLeastZero("learning_rate", e.LearningRate))
+		strict.AtLeastZero("equal_scores", e.EqualScores), strict.AtLeastZero("seconds", e.Seconds), strict.AtLeastZero("learning_rate", e.LearningRate))
 }
 
 // ReadHistory reads training.jsonl, and returns nil if it does not exist. With an error it returns the epochs

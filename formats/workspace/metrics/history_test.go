@@ -75,11 +75,19 @@ func TestDiverged(t *testing.T) {
 		"not validated, weights from others": {Epoch{Epoch: 1, Loss: 1.619}, false},
 		"not validated, equal scores":        {Epoch{Epoch: 2, Loss: 0.69314533}, true},
 		"not validated, learns little later": {Epoch{Epoch: 2, Loss: 0.6927}, false},
+		// Of the softmax loss, with 512 negatives.
+		"softmax, learns":                      {Epoch{Epoch: 1, Loss: 2.1, EqualScores: 6.2403, Valid: valid(0.3)}, false},
+		"softmax, learned nothing yet":         {Epoch{Epoch: 2, Loss: 6.1, EqualScores: 6.2403, Valid: valid(0.04)}, false},
+		"softmax, equal scores":                {Epoch{Epoch: 2, Loss: 6.2404, EqualScores: 6.2403, Valid: valid(0.0166)}, true},
+		"softmax, not validated, equal scores": {Epoch{Epoch: 2, Loss: 6.24031, EqualScores: 6.2403}, true},
+		"softmax, not validated, a bad start":  {Epoch{Epoch: 1, Loss: 14, EqualScores: 6.2403}, false},
+		"softmax, far above":                   {Epoch{Epoch: 1, Loss: 30, EqualScores: 6.2403, Valid: valid(0.0166)}, true},
+		"softmax, exploded":                    {Epoch{Epoch: 1, Loss: 800, EqualScores: 6.2403, Valid: valid(0.09)}, true},
 	} {
 		if got := c.epoch.Diverged(); got != c.want {
 			t.Errorf("%s: diverged %t, want %t", name, got, c.want)
 		}
-		if got, want := c.epoch.Exploded(), c.epoch.Loss > 100; got != want {
+		if got, want := c.epoch.Exploded(), strings.Contains(name, "exploded"); got != want {
 			t.Errorf("%s: exploded %t, want %t", name, got, want)
 		}
 	}

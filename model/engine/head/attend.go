@@ -1,10 +1,6 @@
 package head
 
-import (
-	"math"
-
-	"tagnet/model/weights/parameters"
-)
+import "tagnet/model/weights/parameters"
 
 // attend reduces the states of each entity to one, by a softmax over their logits:
 //
@@ -53,24 +49,4 @@ func (a *attend[F]) backward(in [][]F, out, gradient []F, gradients [][]F) error
 		}
 	}
 	return nil
-}
-
-// softmax sets weights to the softmax of as many logits, divided by the temperature.
-func softmax[F parameters.Float](weights, logits []F, temperature float64) {
-	if len(weights) == 0 {
-		return
-	}
-	largest := logits[0]
-	for _, v := range logits[1:len(weights)] {
-		largest = max(largest, v)
-	}
-	sum := 0.0
-	for i := range weights {
-		e := math.Exp(float64(logits[i]-largest) / temperature)
-		weights[i] = F(e)
-		sum += e
-	}
-	for i := range weights {
-		weights[i] = F(float64(weights[i]) / sum)
-	}
 }

@@ -103,7 +103,11 @@ func (b *builder[F]) mlp(name, module string, n int, x *gorgonia.Node) *gorgonia
 
 // loss adds the nodes from the scores, [n], to the query's loss, a scalar.
 func (b *builder[F]) loss(scores *gorgonia.Node) *gorgonia.Node {
-	return must(gorgonia.Sum(must(apply("loss", b.head.loss, tensor.Shape{1}, scores))))
+	var loss rule[F] = &binaryLoss[F]{temperature: b.configuration.AdversarialTemperature, share: &b.head.share, weights: make([]F, b.count)}
+	if b.configuration.Loss == configuration.LossSoftmax {
+		loss = &softmaxLoss[F]{share: &b.head.share, probabilities: make([]F, b.count)}
+	}
+	return must(gorgonia.Sum(must(apply("loss", loss, tensor.Shape{1}, scores))))
 }
 
 // gradients differentiates the loss by every parameter in use and by the query's embedding, and adds

@@ -19,7 +19,7 @@ type Head[F parameters.Float] struct {
 
 	query      []F // x_q, the graph's input
 	candidates *candidates
-	loss       *loss[F]
+	share      float64      // of the current query's answers in the batch's mean
 	into       Gradients[F] // of the current query
 	gradient   []F          // of its embedding, which the backward pass may overwrite in into
 }
@@ -49,7 +49,6 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 	h := &Head[F]{
 		products:   products,
 		candidates: &candidates{entities: make([]int32, count), validCounts: make([]int32, count)},
-		loss:       &loss[F]{temperature: c.AdversarialTemperature, weights: make([]F, count)},
 		gradient:   make([]F, c.Dim),
 	}
 	b := &builder[F]{
@@ -85,7 +84,7 @@ func (h *Head[F]) Run(query []F, entities []int32, share float64, into *Gradient
 		return 0, fmt.Errorf("the query has %d candidates, want %d for each answer", len(entities), count)
 	}
 	copy(h.query, query)
-	h.loss.share = share
+	h.share = share
 	copy(h.into.Tensors, into.Tensors)
 	c.all = entities
 	for c.answer = 0; c.answer*count < len(entities); c.answer++ {

@@ -6,20 +6,20 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// loss is the loss of an answer with scores z, [n], the answer's first:
+// binaryLoss is the loss of an answer with scores z, [n], the answer's first:
 //
 //	(softplus(-z_0) + sum over k of w_k softplus(z_k)) / 2
 //
 // The weights w of the negatives add up to 1: equal ones or, with a temperature above 0, the softmax of their scores. They are
 // constants, without a gradient.
-type loss[F parameters.Float] struct {
+type binaryLoss[F parameters.Float] struct {
 	temperature float64
-	share       float64 // of the answer in the batch's mean, by which the loss is multiplied
-	weights     []F     // of the terms, [n]
+	share       *float64 // of the answer in the batch's mean, by which the loss is multiplied
+	weights     []F      // of the terms, [n]
 }
 
 // forward sets the weights, and out, [1], to the loss.
-func (l *loss[F]) forward(in [][]F, out []F) error {
+func (l *binaryLoss[F]) forward(in [][]F, out []F) error {
 	l.weigh(in[0])
 	out[0] = 0
 	for i, score := range in[0] {
@@ -31,7 +31,7 @@ func (l *loss[F]) forward(in [][]F, out []F) error {
 }
 
 // backward sets the gradient of the scores.
-func (l *loss[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
+func (l *binaryLoss[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	for i, score := range in[0] {
 		gradients[0][i] = signed(i, gradient[0]*l.weights[i]*F(sigmoid(float64(signed(i, score)))))
 	}
@@ -47,8 +47,8 @@ func signed[F parameters.Float](i int, v F) F {
 }
 
 // weigh sets the weights: half of the share for the answer, and half for all negatives together.
-func (l *loss[F]) weigh(scores []F) {
-	half := F(l.share / 2)
+func (l *binaryLoss[F]) weigh(scores []F) {
+	half := F(*l.share / 2)
 	l.weights[0] = half
 	negatives := l.weights[1:]
 	if l.temperature > 0 {

@@ -2,18 +2,47 @@ package spec
 
 import (
 	"math"
+	"slices"
 
 	"tagnet/model/weights/configuration"
 )
 
 // Loss returns a configuration's loss of the scores of all entities, for one answer and K negatives (repeats
-// count), and its gradient with respect to the scores. The lower the temperature, the more negatives of high
-// score weigh; at 0 all weigh equally. The weights have no gradient.
+// count), and its gradient with respect to the scores.
 func Loss(c configuration.Configuration, scores []float64, answer int32, negatives []int32) (loss float64, gradient []float64) {
+	if c.Loss == configuration.LossSoftmax {
+		return softmaxLoss(scores, answer, negatives)
+	}
+	return binaryLoss(c.AdversarialTemperature, scores, answer, negatives)
+}
+
+// softmaxLoss is the cross entropy of the softmax over the answer and its negatives: -log p(answer), where a negative that repeats has a term
+// each time.
+func softmaxLoss(scores []float64, answer int32, negatives []int32) (loss float64, gradient []float64) {
+	gradient = make([]float64, len(scores))
+	candidates := append([]int32{answer}, negatives...)
+	logits := make([]float64, len(candidates))
+	for i, candidate := range candidates {
+		logits[i] = scores[candidate]
+	}
+	for i, p := range softmax(logits) {
+		gradient[candidates[i]] += p
+	}
+	gradient[answer]--
+	largest, sum := slices.Max(logits), 0.0
+	for _, logit := range logits {
+		sum += math.Exp(logit - largest)
+	}
+	return largest - scores[answer] + math.Log(sum), gradient
+}
+
+// binaryLoss is half of the answer's loss and half of that of the negatives, weighted. The lower the temperature, the more negatives of high
+// score weigh; at 0 all weigh equally. The weights have no gradient.
+func binaryLoss(temperature float64, scores []float64, answer int32, negatives []int32) (loss float64, gradient []float64) {
 	gradient = make([]float64, len(scores))
 	loss = softplus(-scores[answer]) / 2
 	gradient[answer] -= sigmoid(-scores[answer]) / 2
-	for k, weight := range negativeWeights(scores, negatives, c.AdversarialTemperature) {
+	for k, weight := range negativeWeights(scores, negatives, temperature) {
 		score := scores[negatives[k]]
 		loss += weight * softplus(score) / 2
 		gradient[negatives[k]] += weight * sigmoid(score) / 2

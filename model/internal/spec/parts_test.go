@@ -133,11 +133,46 @@ func TestLossByHand(t *testing.T) {
 	near(t, "gradient", gradient[3], 0)
 }
 
+func TestSoftmaxLossByHand(t *testing.T) {
+	t.Parallel()
+	scores, negatives := []float64{1, -1, 0.5, 3}, []int32{2, 1, 2}
+	c := configuration.Default()
+	c.Loss = configuration.LossSoftmax
+	loss, gradient := Loss(c, scores, 0, negatives)
+	sum := math.Exp(1) + 2*math.Exp(.5) + math.Exp(-1) // entity 2 is drawn twice
+	near(t, "loss", loss, math.Log(sum)-1)
+	for o, want := range []float64{math.Exp(1)/sum - 1, math.Exp(-1) / sum, 2 * math.Exp(.5) / sum, 0} {
+		near(t, "gradient", gradient[o], want)
+		near(t, "gradient", gradient[o], difference(scores, o, func(s []float64) float64 {
+			loss, _ := Loss(c, s, 0, negatives)
+			return loss
+		}))
+	}
+	// An answer that is drawn as a negative, too, is another term.
+	loss, gradient = Loss(c, scores, 0, []int32{0, 3})
+	sum = 2*math.Exp(1) + math.Exp(3)
+	near(t, "loss", loss, math.Log(sum)-1)
+	near(t, "gradient", gradient[0], 2*math.Exp(1)/sum-1)
+	// Scores that are all equal have the loss of which trainings that diverge are told.
+	c.Negatives = 3
+	loss, _ = Loss(c, []float64{7, 7, 7, 7}, 0, []int32{1, 2, 3})
+	near(t, "loss", loss, c.EqualScores())
+	c.Loss = configuration.LossBinary
+	loss, _ = Loss(c, []float64{0, 0, 0, 0}, 0, []int32{1, 2, 3})
+	near(t, "loss", loss, c.EqualScores())
+}
+
 func TestLossOfLargeScores(t *testing.T) {
 	t.Parallel()
 	loss, gradient := Loss(configuration.Default(), []float64{-1e4, 1e4}, 0, []int32{1})
 	if loss != 1e4 || gradient[0] != -.5 || gradient[1] != .5 {
 		t.Errorf("loss %g and gradient %v, want 10000 and [-0.5 0.5]", loss, gradient)
+	}
+	c := configuration.Default()
+	c.Loss = configuration.LossSoftmax
+	loss, gradient = Loss(c, []float64{-1e4, 1e4}, 0, []int32{1})
+	if loss != 2e4 || gradient[0] != -1 || gradient[1] != 1 {
+		t.Errorf("softmax: loss %g and gradient %v, want 20000 and [-1 1]", loss, gradient)
 	}
 }
 

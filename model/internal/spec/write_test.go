@@ -40,6 +40,10 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 	"own_window_rotate": func(c *configuration.Configuration) {
 		c.Delta, c.DegreeMessages, c.Dim, c.Layers, c.Message = 1, true, 6, 2, configuration.MessageRotatE
 	},
+	"own_window_softmax": func(c *configuration.Configuration) { c.Delta, c.Loss = 2, configuration.LossSoftmax },
+	"own_specific_softmax": func(c *configuration.Configuration) {
+		c.Delta, c.DeltaMode, c.Attention, c.Loss = 1, configuration.DeltaSpecific, configuration.AttentionShared, configuration.LossSoftmax
+	},
 	"own_window_dim32": func(c *configuration.Configuration) { c.Delta, c.Dim, c.Layers, c.Dependent = 1, 32, 2, false },
 }
 

@@ -2,10 +2,12 @@ package configuration
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"tagnet/formats/hop"
@@ -36,6 +38,9 @@ const (
 	RemoveTriple = "triple"  // the fact's edge and its inverse
 	RemoveOneHop = "one_hop" // every edge between the fact's ends
 	RemoveNone   = "none"
+
+	LossBinary  = "binary"  // is this fact true? of the answer and of each negative by itself (the paper's)
+	LossSoftmax = "softmax" // which of them is the answer? one softmax over the answer and its negatives
 
 	BatchingRandom   = "random"   // each batch is drawn from all queries
 	BatchingGrouped  = "grouped"  // whole groups of queries that share a source
@@ -92,6 +97,8 @@ type Configuration struct {
 	// Remove names the edges that leave the graph of a training query: triple, one_hop or none.
 	Remove string `json:"remove"`
 
+	// Loss is binary, of each score by itself, or softmax, of the answer among its negatives.
+	Loss string `json:"loss"`
 	// Dropout is the probability that a dimension of a node update is dropped while training.
 	Dropout float64 `json:"dropout"`
 	// Negatives is the number K of negatives for each training query.
@@ -102,7 +109,7 @@ type Configuration struct {
 	// out queries whose answer is out of reach.
 	ReachNegatives float64 `json:"reach_negatives,omitzero"`
 	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
-	// equally.
+	// equally. The softmax loss does not use it.
 	AdversarialTemperature float64 `json:"adversarial_temperature"`
 	// LearningRate is Adam's learning rate in the first epoch.
 	LearningRate float64 `json:"learning_rate"`
@@ -138,7 +145,7 @@ type Configuration struct {
 }
 
 // Normalized returns the same configuration for equal models: Dependent chooses between table and linear, not Relations; an omitted
-// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph; one answer for each query is 0, and an
+// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph; an omitted Loss is binary; one answer for each query is 0, and an
 // omitted RemovedShare a half.
 func (c Configuration) Normalized() Configuration {
 	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
@@ -156,6 +163,7 @@ func (c Configuration) Normalized() Configuration {
 			c.Attention = AttentionShared
 		}
 	}
+	c.Loss = cmp.Or(c.Loss, LossBinary)
 	switch {
 	case c.SeveralAnswers() && c.RemovedShare == 0:
 		c.RemovedShare = .5
@@ -163,6 +171,17 @@ func (c Configuration) Normalized() Configuration {
 		c.AnswersPerQuery, c.RemovedShare = min(c.AnswersPerQuery, 0), 0
 	}
 	return c
+}
+
+// binary reports whether the loss is of each score by itself.
+func (c Configuration) binary() bool { return c.Loss != LossSoftmax }
+
+// EqualScores returns the loss of an answer and its negatives that all have the score 0. Where a training collapses, its loss tends to it.
+func (c Configuration) EqualScores() float64 {
+	if c.binary() {
+		return math.Ln2
+	}
+	return math.Log1p(float64(c.Negatives))
 }
 
 // SeveralAnswers reports whether a training query may have several answers.

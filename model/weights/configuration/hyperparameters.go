@@ -62,12 +62,13 @@ var hyperparameters = []Field{
 	{"least_learning_rate", Training, 0., atLeast(0), yes, "learning rate below which it does not decay; train --resume --minutes keeps that of the last planned epoch", func(c *Configuration) any { return &c.LeastLearningRate }},
 	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight; with --relations graph decoupled from it, as AdamW's", func(c *Configuration) any { return &c.WeightDecay }},
 	{"weight_average", Training, 0., fraction, no, "share of the average over earlier epochs in the weights that an epoch leaves to be validated and scored with; the training stays the same", func(c *Configuration) any { return &c.WeightAverage }},
+	{"loss", Training, LossBinary, oneOf(LossBinary, LossSoftmax), no, "what is learned of an answer and its negatives: whether each is true (binary, the paper's), or which of them is the answer (softmax), which learns more from a query where few facts answer it", func(c *Configuration) any { return &c.Loss }},
 	{"dropout", Training, 0., fraction, no, "share of each node update that is dropped while training", func(c *Configuration) any { return &c.Dropout }},
 	{"remove", Training, RemoveTriple, oneOf(RemoveTriple, RemoveOneHop, RemoveNone), no, "what leaves the graph of a training query", func(c *Configuration) any { return &c.Remove }},
 	{"negatives", Training, 128, between(1, 1<<20), no, "negatives per training query", func(c *Configuration) any { return &c.Negatives }},
 	{"strict_negatives", Training, true, values{}.inPresets(), no, "never draw a known answer as a negative", func(c *Configuration) any { return &c.StrictNegatives }},
 	{"reach_negatives", Training, 0., between(0, 1), no, "share of the negatives that are drawn among the entities of a query's --reach; of a graph's many more, hardly any is reached, and those teach little. Queries whose answer is out of reach are then left out", func(c *Configuration) any { return &c.ReachNegatives }},
-	{"adversarial_temperature", Training, .5, atLeast(0).inPresets(), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
+	{"adversarial_temperature", Training, .5, atLeast(0).where(Configuration.binary).inPresets(), no, "weights hard negatives more; 0 weights all alike", func(c *Configuration) any { return &c.AdversarialTemperature }},
 }
 
 var fraction = values{text: "0 or more, less than 1", number: func(x float64) bool { return x >= 0 && x < 1 }}

@@ -92,22 +92,27 @@ func (d *display) epoch(p learn.Progress) {
 
 // diverged returns what an epoch shows of a training that diverged, and which flag to change.
 func diverged(e metrics.Epoch, rate float64) string {
-	text := fmt.Sprintf("the training diverged: the loss is %.4g, and that of equal scores for all entities %.4f", e.Loss, metrics.EqualScores)
+	text := fmt.Sprintf("the training diverged: the loss is %.4g, and that of equal scores for all entities %.4f", e.Loss, e.Equal())
 	if e.Valid != nil && e.Valid.AtChance() {
 		text += fmt.Sprintf("; the validation MRR is not clearly above %.4f, that of random scores", e.Valid.Chance.MRR)
 	}
 	return text + fmt.Sprintf("; try a --learning_rate below %g", rate)
 }
 
+// epochOf returns what the checkpoint of an epoch says of it.
+func epochOf(r checkpoint.Record) metrics.Epoch {
+	return metrics.Epoch{Epoch: r.Epoch, Loss: r.Loss, EqualScores: r.Configuration.EqualScores(), Valid: r.Valid}
+}
+
 // doubt returns why the best checkpoint may be useless, and a remedy. It returns "" for a checkpoint that is better than random scores.
 func doubt(best checkpoint.Record) string {
-	e := metrics.Epoch{Epoch: best.Epoch, Loss: best.Loss, Valid: best.Valid}
+	e := epochOf(best)
 	switch {
 	case e.Diverged():
 		return diverged(e, best.Configuration.LearningRate)
 	case e.Valid.AtChance():
 		help := "the validation facts are too few to tell, or do not follow from the training facts"
-		if e.Loss > 0.9*metrics.EqualScores { // it learned little of the training facts, too
+		if e.Loss > 0.9*e.Equal() { // it learned little of the training facts, too
 			help = fmt.Sprintf("try a --learning_rate below %g, or more --epochs", best.Configuration.LearningRate)
 		}
 		return fmt.Sprintf("this MRR is not clearly above %.4f, that of random scores: %s", e.Valid.Chance.MRR, help)

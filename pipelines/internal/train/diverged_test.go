@@ -21,19 +21,22 @@ func TestDivergedTraining(t *testing.T) {
 		}
 		files[split] += fmt.Sprintf("e%d\tr%d\te%d\n", i%20, i%3, (7*(i%20)+i/20)%20)
 	}
-	for rate, want := range map[string]int{"0.02": 0, "1000": 1} {
-		w := ring(t, 40)
+	for _, c := range []struct {
+		rate, loss, equal string
+		want              int
+	}{{"0.02", "binary", "", 0}, {"1000", "binary", "0.6931; the validation MRR is not clearly above 0.", 1}, {"0.02", "softmax", "", 0}, {"1000", "softmax", "2.1972", 1}} {
+		rate, want, w := c.rate, c.want, ring(t, 40)
 		if want > 0 {
 			w = prepared(t, pipelinetest.Dataset(t, files))
 		}
-		code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", rate, "--force")...)
+		code, out, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", rate, "--loss", c.loss, "--negatives", "8", "--force")...)
 		if wanted := want * command.ExitDiverged; code != wanted {
-			t.Fatalf("learning rate %s: exit code %d, want %d: %s", rate, code, wanted, stderr)
+			t.Fatalf("%s loss, learning rate %s: exit code %d, want %d: %s", c.loss, rate, code, wanted, stderr)
 		}
 		if complete := workspace.New(w).Complete(t.Context(), "runs/main/checkpoints"); !complete {
 			t.Errorf("learning rate %s: the checkpoints are not complete", rate)
 		}
-		says := " and that of equal scores for all entities 0.6931; the validation MRR is not clearly above 0."
+		says := " and that of equal scores for all entities " + c.equal
 		remedy := "; try a --learning_rate below " + rate
 		epochs, last := stderr, "" // of which the last line is the error
 		if at := strings.LastIndex(strings.TrimSpace(stderr), "\n"); want > 0 {

@@ -631,7 +631,7 @@ func (t *trainer) summarize(ctx context.Context, made bool) error {
 	}
 	e.Say("")
 	e.Outputs(made, outputs...)
-	if e := (metrics.Epoch{Epoch: best.Epoch, Loss: best.Loss, Valid: best.Valid}); e.Exploded() {
+	if e := epochOf(best); e.Exploded() {
 		return command.Diverged(errors.New(diverged(e, best.Configuration.LearningRate)))
 	}
 	t.next(ctx, best)

@@ -13,7 +13,7 @@ import (
 var (
 	required = []string{"dim", "layers", "delta", "policy", "aggregate", "message", "dependent", "degree_messages",
 		"delta_mode", "attention", "temperature", "adversarial_temperature", "remove"}
-	optional = []string{"bias", "node_ratio", "degree_ratio", "relations", "relation_layers"}
+	optional = []string{"bias", "node_ratio", "degree_ratio", "relations", "relation_layers", "loss"}
 )
 
 // readConfiguration reads a case's configuration over the defaults (a bias is there unless
