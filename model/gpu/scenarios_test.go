@@ -153,6 +153,10 @@ func scenarios(t testing.TB) []scenario {
 	add("one entity", newGraph(t, 1, 1, nil), 2, nil)
 	add("one entity, self-loop", newGraph(t, 1, 2, []graph.Fact{{Head: 0, Relation: 1, Tail: 0}}), 2, nil)
 	add("no edges", newGraph(t, 5, 2, nil), 3, func(c *configuration.Configuration) { c.DegreeMessages = true })
+	s = add("softmax, negatives that repeat and are the answer", sparse(t, random, 8, 2, 12), 7, func(c *configuration.Configuration) {
+		c.Loss, c.Negatives, c.Layers, c.Dim = "softmax", 40, 2, 8
+	})
+	s.capacity, s.again = 3, true
 	return all
 }
 

@@ -17,6 +17,9 @@ var reductions = map[string]int32{
 	configuration.AggregatePNA: 0, configuration.AggregateSum: 1, configuration.AggregateMean: 2, configuration.AggregateMax: 3,
 }
 
+// lossKernels are the kernels of the losses.
+var lossKernels = map[string]string{configuration.LossBinary: "binary_loss", configuration.LossSoftmax: "softmax_loss"}
+
 // computed has the values of each hyperparameter that devices compute. A hyperparameter that it lacks is refused with every value: a new hyperparameter, and a new
 // value of an old one, are listed here once the kernels compute them.
 var computed = map[string]accepted{
@@ -51,6 +54,7 @@ var computed = map[string]accepted{
 	"least_learning_rate":     free,
 	"weight_decay":            free,
 	"weight_average":          free,
+	"loss":                    oneOf(configuration.LossBinary, configuration.LossSoftmax),
 	"dropout":                 free,
 	"remove":                  oneOf(configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone),
 	"negatives":               free,

@@ -208,7 +208,7 @@ func (t *Trainer) differentiate(n int, further bool) {
 	t.embed(n)
 	_ = t.propagate(context.Background(), n) // a step is made whole
 	t.score(n, stride)
-	t.launch("loss", n, 256)
+	t.launch(lossKernels[t.configuration.Loss], n, 256)
 	t.countSent(n)
 	t.backward(n, stride, further)
 }

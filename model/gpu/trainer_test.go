@@ -74,6 +74,7 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 		"default":  {4, nil},
 		"full":     {3, func(c *configuration.Configuration) { c.Policy, c.Dim = "full", 8 }},
 		"specific": {3, func(c *configuration.Configuration) { c.DeltaMode, c.Attention, c.Dim = "specific", "own", 8 }},
+		"softmax":  {3, func(c *configuration.Configuration) { c.Loss, c.StrictNegatives, c.Dim = "softmax", false, 8 }},
 		"all": {3, func(c *configuration.Configuration) {
 			c.Reach, c.ReachNegatives, c.Policy, c.Dim = 1000, 0.4, "full", 8
 		}},
@@ -355,25 +356,27 @@ func TestInfiniteLoss(t *testing.T) {
 	}
 }
 
-// TestWeightsThatAreNotFinite checks that a NaN is not lost on its way to the loss.
+// TestWeightsThatAreNotFinite checks, for each loss, that a NaN is not lost on its way to it.
 func TestWeightsThatAreNotFinite(t *testing.T) {
 	t.Parallel()
-	s := smallScenario(t, nil)
 	for _, name := range []string{"query.weight", "layers.0.linear.weight", "layers.1.layer_norm.bias", "mlp.0.weight", "mlp.2.bias"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := s.parameters()
-			data := p.Data(name)
-			for i := range data {
-				data[i] = float32(math.NaN())
-			}
-			trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, s.solver())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := trainer.Step(s.examples, 1); !errors.Is(err, optimizer.ErrNotFinite) {
-				t.Errorf("error %v, want %v", err, optimizer.ErrNotFinite)
-			}
-		})
+		for loss := range lossKernels {
+			t.Run(name+", "+loss, func(t *testing.T) {
+				t.Parallel()
+				s := smallScenario(t, func(c *configuration.Configuration) { c.Loss = loss })
+				p := s.parameters()
+				data := p.Data(name)
+				for i := range data {
+					data[i] = float32(math.NaN())
+				}
+				trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, s.solver())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := trainer.Step(s.examples, 1); !errors.Is(err, optimizer.ErrNotFinite) || !strings.Contains(err.Error(), "loss NaN") {
+					t.Errorf("error %v, want the loss NaN", err)
+				}
+			})
+		}
 	}
 }

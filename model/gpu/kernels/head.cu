@@ -141,9 +141,9 @@ DEVICE float reduce(float x, float *space, bool largest) {
 	return x;
 }
 
-// The loss of a query with one positive and negatives, each as often as it was drawn, and the scores' gradients. A block a
+// The binary loss of a query with one positive and negatives, each as often as it was drawn, and the scores' gradients. A block a
 // query.
-KERNEL(256) loss(const Batch *p) {
+KERNEL(256) binary_loss(const Batch *p) {
 	__shared__ float space[8];
 	int b = blockIdx.x, n = p->queries[b].candidates;
 	long long of = (long long)b * p->candidate_stride;
@@ -177,6 +177,29 @@ KERNEL(256) loss(const Batch *p) {
 	if (threadIdx.x) return;
 	p->losses[b] = sum;
 	if (!(fabsf(sum) <= 3.402823466e38f)) atomicOr(p->bad, 1);
+}
+
+// The softmax loss of a query, and the scores' gradients: softplus(x), where x is the logarithm of the sum of the negatives' exponentials, each as
+// often as it was drawn, minus the answer's score. The other probabilities add up to sigmoid(x), which is exact where the answer's is close to 1.
+// A block a query.
+KERNEL(256) softmax_loss(const Batch *p) {
+	__shared__ float space[8];
+	int b = blockIdx.x, n = p->queries[b].candidates;
+	long long of = (long long)b * p->candidate_stride;
+	const float *scores = p->scores + of;
+	const int *drawn = p->multiplicity + of;
+	float highest = -3e38f, total = 0; // the highest may be the answer's: an infinite one makes a NaN
+	for (int c = threadIdx.x; c < n; c += 256) highest = fmaxf(highest, scores[c]);
+	highest = reduce(highest, space, true);
+	for (int c = threadIdx.x; c < n; c += 256) total = fmaf(exponential(scores[c] - highest), drawn[c], total);
+	total = reduce(total, space, false);
+	float x = highest - scores[0] + logarithm(total), others = p->share * sigmoid(x);
+	for (int c = threadIdx.x; c < n; c += 256)
+		p->score_gradients[of + c] = others * (exponential(scores[c] - highest) * drawn[c] / total - (c == 0 ? 1.0f : 0.0f));
+	if (threadIdx.x) return;
+	float loss = p->share * softplus(x);
+	p->losses[b] = loss;
+	if (!(fabsf(loss) <= 3.402823466e38f)) atomicOr(p->bad, 1);
 }
 
 // differentiate is the backward pass of evaluate: it stores the hidden units' gradients and adds to x's, in lanes.

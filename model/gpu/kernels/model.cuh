@@ -315,7 +315,7 @@ DEVICE int sum_before(int x, int *sums, int &all) {
 // relu keeps a NaN, which fmaxf would lose: a model that is not finite must not look as if it were.
 DEVICE float relu(float x) { return x < 0.0f ? 0.0f : x; }
 
-// exponential and logarithm1p use fused additions alone: expf and logf would be approximations that only a card computes.
+// exponential, logarithm1p and logarithm use fused additions alone: expf and logf would be approximations that only a card computes.
 DEVICE float exponential(float x) {
 	x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x; // fminf and fmaxf would lose a NaN
 	float n = rintf(x * 1.44269504f);
@@ -342,6 +342,13 @@ DEVICE float logarithm1p(float y) {
 	e = fmaf(e, z, 1.0f / 3);
 	e = fmaf(e, z, 1.0f);
 	return 2.0f * s * e;
+}
+
+// logarithm is log(y) for y > 0 that is not subnormal: that of its power of two, and of what is left. It keeps a NaN.
+DEVICE float logarithm(float y) {
+	int bits = __float_as_int(y);
+	float n = (bits >> 23) - 127, rest = y / __int_as_float(bits & 0x7f800000);
+	return fmaf(n, 0.693145752f, fmaf(n, 1.42860677e-6f, logarithm1p(rest - 1.0f)));
 }
 
 DEVICE float softplus(float x) { return relu(x) + logarithm1p(exponential(-fabsf(x))); }
