@@ -79,6 +79,29 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
+// TestAdjacentEnds lets a choice that removes all edges between the ends of a query keep those of other facts, where edges join the ends of
+// validation facts.
+func TestAdjacentEnds(t *testing.T) {
+	const text = "a\tr\tb\nb\tr\tc\nc\tr\td\nd\tr\ta\na\ts\tb\n"
+	for valid, want := range map[string]string{"b\ts\tc\n": "--remove triple", "a\ts\tc\n": ""} {
+		w := prepared(t, pipelinetest.Dataset(t, map[string]string{"train.txt": text, "valid.txt": valid}))
+		e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
+		f := &flags{fields: fields(), workers: 1, localSteps: 8, Resources: command.Resources{Memory: 1024}}
+		for choice, want := range map[string]string{"--dim 8 --layers 2 --remove one_hop": want, "--dim 8 --layers 2": ""} {
+			c, _, err := f.measure(t.Context(), e, choice, time.Millisecond, time.Now().Add(time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.removal != want {
+				t.Errorf("%s, to be validated on %q: %q, want %q", choice, valid, c.removal, want)
+			}
+			if got := strings.Join(c.flags(), " "); !strings.Contains(got, strings.TrimSpace(choice+" "+want)+" --epochs ") {
+				t.Errorf("the flags are %s", got)
+			}
+		}
+	}
+}
+
 // TestGraphIsReadOnce measures two choices, the second with a file of the graph that is no more needed.
 func TestGraphIsReadOnce(t *testing.T) {
 	w := ring(t, 40)
