@@ -146,6 +146,7 @@ func clock(t time.Time) string {
 type candidate struct {
 	choice    string // flags of the frontier
 	removal   string // flags beside it, where the choice leaves out edges that this graph needs
+	limited   bool   // the choice limits the queries of an epoch, in place of which the timetable does or all are drawn
 	speed     learn.Speed
 	fit       float64 // seconds of the fit of probabilities
 	timetable learn.Timetable
@@ -283,6 +284,7 @@ func (f *flags) measure(ctx context.Context, e *command.Environment, choice stri
 	if c.speed, err = t.speed(ctx, about); err != nil {
 		return nil, 0, err
 	}
+	c.limited = t.configuration.QueriesPerEpoch > 0
 	// The fit takes the longer, the longer the training is; one that takes all the time is the bound.
 	left := func() float64 { return time.Until(deadline).Seconds() }
 	t.configuration.Epochs, t.configuration.QueriesPerEpoch = 1, max(1, int(left()/c.speed.Query))
@@ -410,7 +412,7 @@ func (t *trainer) trained(records []checkpoint.Record) float64 {
 func (c *candidate) flags() []string {
 	t := c.timetable
 	list := append(strings.Fields(c.choice+" "+c.removal), "--epochs", strconv.Itoa(t.Epochs))
-	if t.QueriesPerEpoch > 0 {
+	if t.QueriesPerEpoch > 0 || c.limited {
 		list = append(list, "--queries_per_epoch", strconv.Itoa(t.QueriesPerEpoch))
 	}
 	list = append(list, "--learning_rate_decay", strconv.FormatFloat(t.Decay, 'g', -1, 64))
