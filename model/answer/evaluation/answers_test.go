@@ -81,7 +81,7 @@ func TestAnswersOfHostileNames(t *testing.T) {
 	}
 }
 
-// TestLeastPlausible orders triples by their estimates, and without any by the lower score.
+// TestLeastPlausible orders triples by their estimates, and without any by the worse rank, then by the lower score.
 func TestLeastPlausible(t *testing.T) {
 	row := func(p, odds, tail, head float64) parquet.Triple {
 		r := parquet.Triple{TailScore: float32(tail), HeadScore: float32(head), LogOdds: &odds}
@@ -103,5 +103,9 @@ func TestLeastPlausible(t *testing.T) {
 		if a, b := ordered[i], ordered[i+1]; min(a.TailScore, a.HeadScore) > min(b.TailScore, b.HeadScore) {
 			t.Errorf("%+v is before %+v", a, b)
 		}
+	}
+	ranked := []parquet.Triple{{TailScore: 9, HeadScore: 9, TailRank: 1, HeadRank: 7}, {TailScore: 3, HeadScore: 3, TailRank: 6, HeadRank: 6}, {TailScore: 4, HeadScore: 5, TailRank: 6, HeadRank: 1}}
+	if !slices.IsSortedFunc(ranked, LeastPlausible) || LeastPlausible(ranked[0], ranked[1]) != -1 || LeastPlausible(ranked[1], ranked[2]) != -1 {
+		t.Error("rows without estimates are in another order")
 	}
 }

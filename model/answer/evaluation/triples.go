@@ -32,13 +32,13 @@ func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.
 }
 
 // LeastPlausible orders rows, the least plausible first: in the reverse order of probability.Estimate.Compare, or without probabilities by the
-// lower one of both scores.
+// worse one of both ranks, then the lower score. Scores come second since those of a softmax loss compare the answers of a query, and rows are of many.
 func LeastPlausible(a, b parquet.Triple) int {
 	byEstimate := 0
 	if a.LogOdds != nil && b.LogOdds != nil {
 		byEstimate = estimate(b).Compare(estimate(a))
 	}
-	return cmp.Or(byEstimate, cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
+	return cmp.Or(byEstimate, cmp.Compare(max(b.TailRank, b.HeadRank), max(a.TailRank, a.HeadRank)), cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
 }
 
 // estimate returns the estimate of a row with log odds.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,6 +174,7 @@ func parse(data []byte) (Record, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, err
 	}
+	r.Configuration.Loss = cmp.Or(r.Configuration.Loss, configuration.LossBinary) // of earlier records
 	r.Configuration = r.Configuration.Normalized()
 	if r.FormatVersion != FormatVersion {
 		return Record{}, fmt.Errorf("its format version is %d, this program reads %d", r.FormatVersion, FormatVersion)

@@ -2,7 +2,6 @@ package configuration
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,7 +144,7 @@ type Configuration struct {
 }
 
 // Normalized returns the same configuration for equal models: Dependent chooses between table and linear, not Relations; an omitted
-// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph; an omitted Loss is binary; one answer for each query is 0, and an
+// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph; one answer for each query is 0, and an
 // omitted RemovedShare a half.
 func (c Configuration) Normalized() Configuration {
 	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
@@ -163,7 +162,6 @@ func (c Configuration) Normalized() Configuration {
 			c.Attention = AttentionShared
 		}
 	}
-	c.Loss = cmp.Or(c.Loss, LossBinary)
 	switch {
 	case c.SeveralAnswers() && c.RemovedShare == 0:
 		c.RemovedShare = .5

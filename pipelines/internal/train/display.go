@@ -96,7 +96,11 @@ func diverged(e metrics.Epoch, rate float64) string {
 	if e.Valid != nil && e.Valid.AtChance() {
 		text += fmt.Sprintf("; the validation MRR is not clearly above %.4f, that of random scores", e.Valid.Chance.MRR)
 	}
-	return text + fmt.Sprintf("; try a --learning_rate below %g", rate)
+	text += fmt.Sprintf("; try a --learning_rate below %g", rate)
+	if e.Loss < 3*e.Equal() { // scores are all but equal, too, where a training has hardly begun
+		text += " or, if it has hardly begun to learn, more --epochs"
+	}
+	return text
 }
 
 // epochOf returns what the checkpoint of an epoch says of it.

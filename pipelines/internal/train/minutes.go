@@ -311,13 +311,13 @@ func (f *flags) measure(ctx context.Context, e *command.Environment, choice stri
 const mostAdjacent = .05
 
 // removal returns the flags with which a choice of the frontier leaves out the edge of a training query alone: what other edges between its ends say
-// is asked of the model, too. They are empty where it does so, and where nothing like that is asked.
+// is asked of the model, too. They are empty where it does so, and where validation facts show that nothing like that is asked.
 func (t *trainer) removal(ctx context.Context) (string, error) {
 	if t.configuration.Remove != configuration.RemoveOneHop {
 		return "", nil
 	}
 	queries, err := t.loaded.Queries(ctx, "valid")
-	if err != nil || learn.Adjacent(t.loaded.Of("valid").Graph, queries) < mostAdjacent {
+	if err != nil || len(queries) > 0 && learn.Adjacent(t.loaded.Of("valid").Graph, queries) < mostAdjacent {
 		return "", err
 	}
 	return "--remove " + configuration.RemoveTriple, nil
@@ -446,7 +446,7 @@ func (c *candidate) say(e *command.Environment, minutes float64, deadline time.T
 	if c.choice != "" {
 		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))
 		if c.removal != "" {
-			e.Say("and %s, as edges join the ends of facts to validate on", c.removal)
+			e.Say("and %s: other edges between the ends of a fact may say whether it is true", c.removal)
 		}
 	}
 	e.Say("the same model on any machine: %s", e.Again("minutes", "plan", "dry_run", "resume"))

@@ -16,6 +16,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
+	"tagnet/pipelines/internal/preprocess"
 )
 
 // explicit is the line that names the flags of a choice.
@@ -80,23 +81,35 @@ func TestChoosing(t *testing.T) {
 }
 
 // TestAdjacentEnds lets a choice that removes all edges between the ends of a query keep those of other facts, where edges join the ends of
-// validation facts.
+// validation facts, in the graph that these are about, or where there are none.
 func TestAdjacentEnds(t *testing.T) {
 	const text = "a\tr\tb\nb\tr\tc\nc\tr\td\nd\tr\ta\na\ts\tb\n"
-	for valid, want := range map[string]string{"b\ts\tc\n": "--remove triple", "a\ts\tc\n": ""} {
-		w := prepared(t, pipelinetest.Dataset(t, map[string]string{"train.txt": text, "valid.txt": valid}))
-		e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
+	dataset := func(valid string) string {
+		return pipelinetest.Dataset(t, map[string]string{"train.txt": text, "valid.txt": valid})
+	}
+	inductive := t.TempDir()
+	star := pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\na\tr\tc\na\ts\td\n"})
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", inductive, "--dataset", star, "--inference", dataset("b\ts\tc\n"), "--validate_on", "inference")
+	for name, c := range map[string]struct{ workspace, want string }{
+		"adjacent":                        {prepared(t, dataset("b\ts\tc\n")), "--remove triple"},
+		"apart":                           {prepared(t, dataset("a\ts\tc\n")), ""},
+		"adjacent in the inference graph": {inductive, "--remove triple"},
+		"not validated":                   {prepared(t, pipelinetest.Dataset(t, map[string]string{"train.txt": text})), "--remove triple"},
+	} {
+		e := &command.Environment{Workspace: workspace.New(c.workspace), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
 		f := &flags{fields: fields(), workers: 1, localSteps: 8, Resources: command.Resources{Memory: 1024}}
-		for choice, want := range map[string]string{"--dim 8 --layers 2 --remove one_hop": want, "--dim 8 --layers 2": ""} {
-			c, _, err := f.measure(t.Context(), e, choice, time.Millisecond, time.Now().Add(time.Minute))
+		for choice, want := range map[string]string{
+			"--dim 8 --layers 2 --remove one_hop": c.want + " --epochs ",
+			"--dim 8 --layers 2":                  " --epochs ",
+			"--preset fb15k-237-softmax":          c.want + " --epochs 40 --queries_per_epoch 0 ",
+		} {
+			measured, _, err := f.measure(t.Context(), e, choice, time.Millisecond, time.Now().Add(time.Hour))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.removal != want {
-				t.Errorf("%s, to be validated on %q: %q, want %q", choice, valid, c.removal, want)
-			}
-			if got := strings.Join(c.flags(), " "); !strings.Contains(got, strings.TrimSpace(choice+" "+want)+" --epochs ") {
-				t.Errorf("the flags are %s", got)
+			got := strings.Join(measured.flags(), " ")
+			if want = strings.ReplaceAll(choice+" "+want, "  ", " "); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: the flags are %s, want %s...", name, got, want)
 			}
 		}
 	}
