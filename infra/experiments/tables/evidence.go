@@ -134,7 +134,7 @@ func readResults(ctx context.Context, folder string, runs []engine.Run) (map[str
 
 // readGrids reads the grids of the folder, and the results of their trainings.
 func (e *evidence) readGrids(ctx context.Context, folder string) error {
-	for _, list := range []string{paperFile, "paper-rest.json", "wn18rr.json"} {
+	for _, list := range []string{paperFile, "paper-rest.json", "own.json"} {
 		g, err := lists.ReadGrid(ctx, filepath.Join(folder, list))
 		if err != nil {
 			return fmt.Errorf("--folder: %w", err)

@@ -174,7 +174,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ file, old, new, want string }{
 		{"results/WN18RR_v1/fixed-seed-1.json", `"dropout": "0.5"`, `"dropout": "0.7"`, `the result of WN18RR_v1/fixed-seed-1 is stale: dropout "0.7" instead of "0.5"`},
 		{"results/WN18RR_v1/fixed-seed-1.json", `"run"`, `"ran"`, `unknown key "ran"`},
-		{"wn18rr.json", "\"deep\",\n      \"datasets\": [{\"dataset\": \"WN18RR\"", "\"full\",\n      \"datasets\": [{\"dataset\": \"FB15k-237\"", "FB15k-237/full is in paper-rest.json and in wn18rr.json"},
+		{"own.json", "\"deep\",\n      \"datasets\": [{\"dataset\": \"WN18RR\"", "\"full\",\n      \"datasets\": [{\"dataset\": \"FB15k-237\"", "FB15k-237/full is in paper-rest.json and in own.json"},
 		{"notes.md", "## WN18RR_v4/window-astar", "## WN18RR_v4/window-astr", `no list has "WN18RR_v4/window-astr"; the closest is WN18RR_v4/window-astar`},
 		{"notes.md", "## WN18RR/full", "## WN18RR/deep", "WN18RR/deep has two notes"},
 		{"../truth/results/shop-10.json", `"precisions": [`, `"precisions": 1, "x": [`, "shop-10"},

@@ -214,6 +214,9 @@ func configure(ctx context.Context, preset string, flags map[string]string) (c c
 // inputs are the hyperparameters and the data of a training.
 func (t Training) inputs() map[string]string {
 	inputs := Hyperparameters(t.Configuration)
+	if inputs["loss"] == configuration.LossBinary {
+		inputs["loss"] = "" // as results have it that are older than the hyperparameter
+	}
 	inputs["dataset"], inputs["inference"], inputs["seed"] = t.Dataset, t.source.Inference, fmt.Sprint(t.Seed)
 	inputs["validate_every"], inputs["valid_limit"] = fmt.Sprint(t.validation.Every), fmt.Sprint(t.validation.Limit)
 	return inputs

@@ -47,7 +47,7 @@ func TestCommitted(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
 	folders := map[string]bool{}
-	for _, path := range []string{"experiments/paper.json", "experiments/paper-rest.json", "experiments/wn18rr.json", "experiments/zeroshot.json", "experiments/reach.json", "experiments/frontier.json", "bench/commands.json", "truth/truth.json"} {
+	for _, path := range []string{"experiments/paper.json", "experiments/paper-rest.json", "experiments/own.json", "experiments/zeroshot.json", "experiments/reach.json", "experiments/frontier.json", "bench/commands.json", "truth/truth.json"} {
 		l, err := Open(t.Context(), filepath.Join("../../..", filepath.FromSlash(path)), 1)
 		if err != nil {
 			t.Fatal(err)
