@@ -306,12 +306,12 @@ func (f *flags) measure(ctx context.Context, e *command.Environment, choice stri
 	return c, 0, nil
 }
 
-// mostAdjacent is the share of validation facts between whose ends the training graph has an edge, from which edges between the ends of a training
-// query are not left out: in WN18RR it is a third, in FB15k-237, which has none, they are.
+// mostAdjacent is the share of validation facts between whose ends the graph has an edge, from which a choice does not remove such edges: in WN18RR it
+// is a third, in FB15k-237 none.
 const mostAdjacent = .05
 
-// removal returns the flags with which a choice of the frontier leaves out the edge of a training query alone: what other edges between its ends say
-// is asked of the model, too. They are empty where it does so, and where validation facts show that nothing like that is asked.
+// removal returns the flags with which a choice of the frontier removes no edge but that of the training query, so that the model learns what other
+// edges between its ends say. They are empty where the choice does so, and where no validation fact has such edges.
 func (t *trainer) removal(ctx context.Context) (string, error) {
 	if t.configuration.Remove != configuration.RemoveOneHop {
 		return "", nil
