@@ -382,8 +382,8 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 	f.until = deadline.Add(-time.Duration(fitMargin * fit * float64(time.Second)))
 	more := speed.Epochs(time.Until(f.until).Seconds(), t.configuration, int(t.facts), t.valid, t.validation)
 	if more == 0 {
-		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it: give %g or more",
-			f.minutes, roundUp(f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes()))
+		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it, of about %s: give %g or more",
+			f.minutes, progress.Duration(time.Duration(fit*float64(time.Second))), roundUp(f.minutes+speed.Epoch(t.configuration, int(t.facts), t.valid, t.validation)/60-time.Until(f.until).Minutes()))
 	}
 	// Its learning rate decays as it was to, and then no more. One that grows is left alone.
 	least := t.configuration.LeastLearningRate
