@@ -116,9 +116,13 @@ func (e *evidence) Degrees(dataset string) (pair [2]number) {
 	return pair
 }
 
-// BestOf returns the model of a dataset with the highest validation MRR, by which models are chosen, not by the test split.
+// BestOf returns the model of a dataset with the highest MRR of all validation queries, by which models are chosen, not by the test split. One that was
+// validated on some of them does not compare.
 func (e *evidence) BestOf(dataset string) (best *model) {
 	for _, m := range e.all() {
+		if sampled := slices.ContainsFunc(m.Results, func(r *engine.Result) bool { return r.Inputs["valid_limit"] != "0" }); sampled {
+			continue
+		}
 		if s := m.Validation(0); m.Dataset == dataset && s.N > 0 && (best == nil || s.Mean > best.Validation(0).Mean) {
 			best = m
 		}
