@@ -9,7 +9,7 @@ import (
 )
 
 // Concurrent processes the elements of one bundle of Beam's at the same time, as far as threads are free, also on a runner that passes one
-// element after the other: ProcessElement calls Go, and FinishBundle calls Finish. A DoFn holds one for all of its bundles. R is what an element becomes.
+// element after the other: ProcessElement calls Go, and FinishBundle calls Finish. A DoFn holds one for all of its bundles. R is the type of an element's result.
 type Concurrent[R any] struct {
 	ctx     context.Context // of the bundle
 	cancel  context.CancelFunc

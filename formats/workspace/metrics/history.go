@@ -47,13 +47,21 @@ func (e Epoch) Equal() float64 { return cmp.Or(e.EqualScores, math.Ln2) }
 // three times that of equal scores or, after the first epoch, equal to it. A single step on few facts, and weights of another graph before
 // their first step, have losses of up to 1.6, which is less.
 func (e Epoch) Diverged() bool {
+	return e.Exploded() || e.Collapsed() || e.atChance() && e.Loss > 3*e.Equal()
+}
+
+// Collapsed reports whether, after the first epoch, the loss is that of equal scores and the validation MRR at chance. So it is, too, where a training
+// has hardly begun to learn.
+func (e Epoch) Collapsed() bool {
 	near := 1.5e-3
 	if e.Valid == nil { // nothing but the loss shows it
 		near = 1.5e-5
 	}
-	collapsed := e.Epoch > 1 && math.Abs(e.Loss/e.Equal()-1) < near
-	return e.Exploded() || (e.Valid == nil || e.Valid.AtChance()) && (e.Loss > 3*e.Equal() || collapsed)
+	return e.Epoch > 1 && e.atChance() && math.Abs(e.Loss/e.Equal()-1) < near
 }
+
+// atChance reports whether no validation is clearly better than chance.
+func (e Epoch) atChance() bool { return e.Valid == nil || e.Valid.AtChance() }
 
 // Exploded reports whether the loss is more than a hundred times that of equal scores, which no training comes back from. What is left of the
 // model can still rank better than chance.

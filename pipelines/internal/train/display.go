@@ -97,7 +97,7 @@ func diverged(e metrics.Epoch, rate float64) string {
 		text += fmt.Sprintf("; the validation MRR is not clearly above %.4f, that of random scores", e.Valid.Chance.MRR)
 	}
 	text += fmt.Sprintf("; try a --learning_rate below %g", rate)
-	if e.Loss < 3*e.Equal() { // scores are all but equal, too, where a training has hardly begun
+	if e.Collapsed() {
 		text += " or, if it has hardly begun to learn, more --epochs"
 	}
 	return text
