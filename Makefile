@@ -60,7 +60,7 @@ lint: ## formatting, vet (on arm64 too), staticcheck, actionlint and the reposit
 	$(GO) run $(ACTIONLINT)
 	$(GO) test -count 1 ./infra/lint
 
-GOLDEN = ask bundle discover derived preprocess quickstart score study train
+GOLDEN = ask bundle discover probabilities preprocess quickstart score study train
 
 .PHONY: golden
 golden: ## rewrite the golden Beam graphs and the tables of flags in pipelines/README.md and pipelines/*/README.md

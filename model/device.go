@@ -3,7 +3,7 @@ package model
 // WithDevice makes Train train, and the model score, on a device: "cuda", "cuda:1" or another number, "cuda:all" for all of the machine, or "auto" for one if it
 // can be used; by default "cpu". The program registers the devices, as this package links no driver:
 //
-//	func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // tagnet/model/engine/accelerator, tagnet/model/gpu, tagnet/model/gpu/cuda
+//	func init() { accelerator.Register(gpu.Driver(cuda.Open)) } // tagnet/model/accelerator, tagnet/model/gpu, tagnet/model/gpu/cuda
 //
 // One that cannot be used is an error of the function that makes the model; with "auto" the CPU takes its place, also where its memory turns out
 // to be too small. A device answers one call at a time and rounds differently from the kernels. Explain computes on the CPU.

@@ -15,7 +15,7 @@ import (
 
 	"tagnet/formats/remedy"
 	"tagnet/model"
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/cuda"
@@ -36,7 +36,7 @@ func init() { accelerator.Register(cards) }
 // A program that scores on GPUs registers them when it starts, here those of NVIDIA's driver. Without a GPU that the driver finds, "cuda"
 // is an error and "auto" the CPU.
 func ExampleWithDevice() {
-	accelerator.Register(gpu.Driver(cuda.Open)) // imports tagnet/model/engine/accelerator, tagnet/model/gpu and tagnet/model/gpu/cuda
+	accelerator.Register(gpu.Driver(cuda.Open)) // imports tagnet/model/accelerator, tagnet/model/gpu and tagnet/model/gpu/cuda
 	m, err := model.Open(context.Background(), "./workspace", model.WithDevice("cuda"))
 	if err != nil {
 		log.Fatal(err)

@@ -7,7 +7,7 @@
 // some. Results equal the results of the commands score and train bit for bit.
 //
 // The packages below this one are the parts of the model: kg (the graph with its names), configuration,
-// parameters, propagation, inference, optimizer, answer, training, checkpoint. This package puts them together,
+// parameters, propagation, inference, steps, answer, learn, checkpoint. This package puts them together,
 // imports neither Beam nor cloud packages, and is the one whose exported names stay stable. To read a workspace at
 // gs://, import tagnet/formats/storage/gcs for its effect.
 //

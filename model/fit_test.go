@@ -15,8 +15,8 @@ import (
 	"tagnet/model/answer/probability"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 )
 
 // inWorkspace returns the model zero over the family, whose probabilities a folder keeps.

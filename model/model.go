@@ -9,16 +9,16 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/pretrained"
 	"tagnet/model/zoo"
 )
 

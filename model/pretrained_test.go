@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 )
 
 // Load takes ULTRA's published weights for the facts of any graph: nothing is trained.

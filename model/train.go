@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
 	"tagnet/model/weights/checkpoint"

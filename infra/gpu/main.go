@@ -25,10 +25,10 @@ import (
 	"tagnet/model/gpu/cuda"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 func main() {
@@ -82,7 +82,7 @@ type measurement struct {
 	device        device.Device
 	data          learn.Data
 	valid         []answer.Request
-	batches       [][]optimizer.Draw // of the epoch
+	batches       [][]steps.Draw // of the epoch
 	end           time.Time
 	out           io.Writer
 }
@@ -122,7 +122,7 @@ func (m *measurement) print(format string, arguments ...any) {
 
 // read reads the graph, the training set and validation queries.
 func (m *measurement) read(ctx context.Context) error {
-	loaded, err := preprocess.Load(ctx, filepath.Join(m.workspace, kg.Folder))
+	loaded, err := encode.Load(ctx, filepath.Join(m.workspace, kg.Folder))
 	if err != nil {
 		return err
 	}
@@ -136,30 +136,30 @@ func (m *measurement) read(ctx context.Context) error {
 	for _, q := range table[:min(m.queries, len(table))] {
 		m.valid = append(m.valid, answer.Request{Query: q, Rows: []int64{0}, Answers: []int32{q.Answer}})
 	}
-	m.batches = optimizer.Schedule(m.data.Train.Keys(m.configuration), m.configuration, seed, 1)
+	m.batches = steps.Schedule(m.data.Train.Keys(m.configuration), m.configuration, seed, 1)
 	g := m.data.Graph
 	m.print("%s: %d entities, %d edges, %d relations with inverses; an epoch has %d steps", m.workspace, g.Entities, g.Edges(), g.RelationCount(), len(m.batches))
 	return nil
 }
 
 // fresh returns the weights and the solver at the beginning of a training.
-func (m *measurement) fresh() (*parameters.Set[float32], *optimizer.Adam) {
+func (m *measurement) fresh() (*parameters.Set[float32], *steps.Adam) {
 	relations := m.data.Graph.RelationCount()
-	weights := parameters.Initialize(parameters.Layout(m.configuration, relations), optimizer.WeightsSeed(seed))
-	return weights, optimizer.NewSolver(m.configuration, relations, m.kernel)
+	weights := parameters.Initialize(parameters.Layout(m.configuration, relations), steps.WeightsSeed(seed))
+	return weights, steps.NewSolver(m.configuration, relations, m.kernel)
 }
 
 // epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at a time.
-func (m *measurement) epoch(ctx context.Context, t optimizer.Stepper, steps int, end time.Time) (results []optimizer.Result, took time.Duration, err error) {
+func (m *measurement) epoch(ctx context.Context, t steps.Stepper, count int, end time.Time) (results []steps.Result, took time.Duration, err error) {
 	begun, prepared := time.Now(), -1 // the step whose examples are there
-	sampler := optimizer.NewSampler(m.data.Graph.Entities, m.configuration.StrictNegatives)
-	var examples []optimizer.Example
+	sampler := steps.NewSampler(m.data.Graph.Entities, m.configuration.StrictNegatives)
+	var examples []steps.Example
 	prepare := func(step int) {
 		examples, err = m.data.Train.Examples(m.batches[step], seed, 1, nil)
 		examples = slices.DeleteFunc(examples, sampler.Saturated)
 		prepared = step
 	}
-	for step := 0; step < min(steps, len(m.batches)) && time.Now().Before(end); step++ {
+	for step := 0; step < min(count, len(m.batches)) && time.Now().Before(end); step++ {
 		if prepared < step {
 			prepare(step)
 		}
@@ -170,12 +170,12 @@ func (m *measurement) epoch(ctx context.Context, t optimizer.Stepper, steps int,
 			continue
 		}
 		if step+1 < len(m.batches) {
-			t.Announce(func() ([]optimizer.Example, uint64) {
+			t.Announce(func() ([]steps.Example, uint64) {
 				prepare(step + 1)
-				return examples, optimizer.StepSeed(seed, 1, step+1)
+				return examples, steps.StepSeed(seed, 1, step+1)
 			})
 		}
-		result, failed := t.Step(examples, optimizer.StepSeed(seed, 1, step))
+		result, failed := t.Step(examples, steps.StepSeed(seed, 1, step))
 		if failed != nil {
 			return nil, 0, failed
 		}
@@ -198,7 +198,7 @@ func (m *measurement) train(ctx context.Context) error {
 		return err
 	}
 	own, ownSolver := m.fresh()
-	cpu, err := optimizer.New(m.data.Graph, nil, c, own, ownSolver, runtime.GOMAXPROCS(0), m.kernel)
+	cpu, err := steps.New(m.data.Graph, nil, c, own, ownSolver, runtime.GOMAXPROCS(0), m.kernel)
 	if err != nil {
 		return err
 	}
@@ -216,25 +216,25 @@ func (m *measurement) train(ctx context.Context) error {
 	if err := trainer.Load(); err != nil {
 		return err
 	}
-	steps, took, err := m.epoch(ctx, trainer, m.steps, never)
+	results, took, err := m.epoch(ctx, trainer, m.steps, never)
 	if err != nil {
 		return err
 	}
-	m.compare("a step", took.Seconds()/float64(len(steps)), onCPU)
+	m.compare("a step", took.Seconds()/float64(len(results)), onCPU)
 	if err := trainer.Load(); err != nil {
 		return err
 	}
-	if steps, took, err = m.epoch(ctx, trainer, len(m.batches), m.end); err != nil || len(steps) == 0 {
+	if results, took, err = m.epoch(ctx, trainer, len(m.batches), m.end); err != nil || len(results) == 0 {
 		return err
 	}
 	what := "an epoch"
-	if len(steps) < len(m.batches) {
-		what = fmt.Sprintf("an epoch, from %d of %d steps", len(steps), len(m.batches))
+	if len(results) < len(m.batches) {
+		what = fmt.Sprintf("an epoch, from %d of %d steps", len(results), len(m.batches))
 	}
-	m.compare(what, took.Seconds()/float64(len(steps))*float64(len(m.batches)), onCPU*float64(len(m.batches)))
+	m.compare(what, took.Seconds()/float64(len(results))*float64(len(m.batches)), onCPU*float64(len(m.batches)))
 	loss := 0.
-	for _, r := range steps {
-		loss += r.Loss / float64(len(steps))
+	for _, r := range results {
+		loss += r.Loss / float64(len(results))
 	}
 	m.print("%-32s %12.6f", "mean loss of its steps", loss)
 	return nil

@@ -72,16 +72,16 @@ func TestForbidden(t *testing.T) {
 	}{
 		{"pipelines/train", "stages/train", false},
 		{"stages/train", "pipelines/train", true},
-		{"stages/preprocess", "model/graph", false},
-		{"model/graph", "stages/preprocess", true},
+		{"stages/encode", "model/graph", false},
+		{"model/graph", "stages/encode", true},
 		{"model/graph", "formats/workspace/tables", false},
 		{"formats/workspace/tables", "model/graph", true},
 		{"formats/workspace/tables", "formats/storage", false},
 		{"pipelines/preprocess", "infra/zero", true},
 		{"pipelines/tagnet", "infra/experiments", true},
-		{"stages/preprocess", "infra/generate", true},
+		{"stages/encode", "infra/generate", true},
 		{"formats/input/datasets", "infra/generate", true},
-		{"infra/zero", "stages/preprocess", false},
+		{"infra/zero", "stages/encode", false},
 	} {
 		if got := forbidden(test.importer, test.imported) != ""; got != test.want {
 			t.Errorf("%s imports %s: forbidden %v, want %v", test.importer, test.imported, got, test.want)

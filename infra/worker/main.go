@@ -12,10 +12,10 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"                               // root certificates, where the host has none
 
 	_ "tagnet/formats/storage/schemes"
-	_ "tagnet/stages/answer"
-	_ "tagnet/stages/answer/discover"
 	_ "tagnet/stages/bundle"
-	_ "tagnet/stages/preprocess"
+	_ "tagnet/stages/encode"
+	_ "tagnet/stages/predict"
+	_ "tagnet/stages/predict/discover"
 	_ "tagnet/stages/study"
 	_ "tagnet/stages/train"
 )

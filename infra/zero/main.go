@@ -23,10 +23,10 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/synthetic"
 	"tagnet/model/learn"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/pretrained"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/pretrained"
 )
 
 func main() {
@@ -196,7 +196,7 @@ func (o options) writeOrigin(ctx context.Context, folder checkpoint.Folder, c co
 	if err != nil {
 		return err
 	}
-	moments, _ := optimizer.NewSolver(c, 0, k).State()
+	moments, _ := steps.NewSolver(c, 0, k).State()
 	return folder.Save(ctx, checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion, Configuration: c, Mixture: &d, Origin: &opened.Origin,
 		Seed: o.seed, Validation: o.validation(), Epoch: 1, Partial: &checkpoint.Partial{},

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"

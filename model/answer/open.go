@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/pretrained"
 )
 
 // Opened has the graph and the checkpoint that a model was opened from.

@@ -9,8 +9,8 @@ import (
 	"tagnet/formats/hop"
 	"tagnet/model/answer/explanation"
 	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 )
 
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be

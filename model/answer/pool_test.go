@@ -12,8 +12,8 @@ import (
 
 	"tagnet/formats/hop"
 	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 )
 
 // fake scores entity o by -|o - source - relation|, without a removed answer by 100 less, and fails on demand.

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 
 	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 )
 
 // queue holds the queries that wait for a worker, of any number of concurrent calls. Queries that are cheap together wait in one

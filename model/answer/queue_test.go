@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 )
 
 // gate holds up the computations of its workers until it is open, or their context ends. Then relation 18 fails, and relation 19 panics.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"tagnet/model/answer/ranking"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 )
 
 // Request is a distinct query. Its own Answer is None unless edges leave its graph.

@@ -10,7 +10,7 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -95,16 +95,16 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 	scorer, worker, scores = nil, nil, nil
 
 	before = live() // with the weights
-	solver := optimizer.NewAdam(layout, c.LearningRate, 0, k)
-	trainer, err := optimizer.New(g, nil, c, set, solver, 1, k)
+	solver := steps.NewAdam(layout, c.LearningRate, 0, k)
+	trainer, err := steps.New(g, nil, c, set, solver, 1, k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for step := range 2 {
-		batch := make([]optimizer.Example, c.BatchSize)
+		batch := make([]steps.Example, c.BatchSize)
 		for i := range batch {
 			f := facts[(step*c.BatchSize+i)%len(facts)]
-			batch[i] = optimizer.Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}, Key: uint64(i)}
+			batch[i] = steps.Example{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}, Key: uint64(i)}
 		}
 		if _, err := trainer.Step(batch, uint64(step)); err != nil {
 			t.Fatal(err)

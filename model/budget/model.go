@@ -1,7 +1,7 @@
 package budget
 
 import (
-	"tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )

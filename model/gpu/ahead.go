@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tagnet/model/engine/device"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 )
 
 // The streams of a trainer: one prepares queries while the other computes the queries before.
@@ -69,14 +69,14 @@ func (e *engine) swap() {
 
 // ahead is a step whose first chunk is prepared. err is the error of its examples.
 type ahead struct {
-	examples []optimizer.Example // a copy
+	examples []steps.Example // a copy
 	seed     uint64
 	err      error
 }
 
 // of reports whether it is the step with these examples.
-func (a ahead) of(examples []optimizer.Example, seed uint64) bool {
-	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b optimizer.Example) bool {
+func (a ahead) of(examples []steps.Example, seed uint64) bool {
+	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b steps.Example) bool {
 		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key &&
 			(a.Negatives == nil) == (b.Negatives == nil) && slices.Equal(a.Negatives, b.Negatives) && slices.Equal(a.Known, b.Known) &&
 			slices.Equal(a.OtherAnswers(), b.OtherAnswers()) && slices.Equal(a.OtherKeys, b.OtherKeys)

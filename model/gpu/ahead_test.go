@@ -12,12 +12,12 @@ import (
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 )
 
 // batches returns the examples of some steps.
-func (s scenario) batches(steps int) (all [][]optimizer.Example) {
+func (s scenario) batches(steps int) (all [][]steps.Example) {
 	random := rand.New(rand.NewPCG(5, 5))
 	for range steps {
 		all = append(all, draw(random, s.graph, s.configuration.BatchSize))
@@ -27,13 +27,13 @@ func (s scenario) batches(steps int) (all [][]optimizer.Example) {
 
 // trained is what steps of a trainer leave.
 type trained struct {
-	Results []optimizer.Result
+	Results []steps.Result
 	Errors  []string
 	Weights [][]float32
 }
 
 // trainAhead makes a step of each batch, and before it announces what next returns for it, unless that is nil.
-func (s scenario) trainAhead(t *testing.T, d device.Device, batches [][]optimizer.Example, next func(step int) func() ([]optimizer.Example, uint64)) (done trained) {
+func (s scenario) trainAhead(t *testing.T, d device.Device, batches [][]steps.Example, next func(step int) func() ([]steps.Example, uint64)) (done trained) {
 	t.Helper()
 	p := s.parameters()
 	trainer, err := s.newTrainer(d, p, s.solver())
@@ -56,7 +56,7 @@ func (s scenario) trainAhead(t *testing.T, d device.Device, batches [][]optimize
 	return done
 }
 
-func nothing(int) func() ([]optimizer.Example, uint64) { return nil }
+func nothing(int) func() ([]steps.Example, uint64) { return nil }
 
 // TestAnnounce checks that steps which are prepared while the device computes those before have the same results and weights as
 // others, whatever was announced. The interpreter finds accesses that nothing orders.
@@ -86,7 +86,7 @@ func TestAnnounce(t *testing.T) {
 			}
 			other := slices.Clone(batches[4])
 			other[2].Key++
-			got := s.trainAhead(t, interpreter.New(ordered...), batches, func(step int) func() ([]optimizer.Example, uint64) {
+			got := s.trainAhead(t, interpreter.New(ordered...), batches, func(step int) func() ([]steps.Example, uint64) {
 				examples, seed := batches[min(step+1, 6)], uint64(step+1)
 				switch step {
 				case 2:
@@ -98,7 +98,7 @@ func TestAnnounce(t *testing.T) {
 				case 6:
 					examples = nil
 				}
-				return func() ([]optimizer.Example, uint64) { return examples, seed }
+				return func() ([]steps.Example, uint64) { return examples, seed }
 			})
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("announced steps have other results or weights: %+v, want %+v", got.Results, want.Results)
@@ -129,8 +129,8 @@ func TestOneSet(t *testing.T) {
 		t.Fatalf("a second set has %d bytes, and is said to have %d", one, second)
 	}
 	batches := s.batches(2)
-	got := s.trainAhead(t, interpreter.New(interpreter.Memory(memory)), batches, func(int) func() ([]optimizer.Example, uint64) {
-		return func() ([]optimizer.Example, uint64) {
+	got := s.trainAhead(t, interpreter.New(interpreter.Memory(memory)), batches, func(int) func() ([]steps.Example, uint64) {
+		return func() ([]steps.Example, uint64) {
 			t.Error("a step is prepared")
 			return nil, 0
 		}
@@ -189,7 +189,7 @@ func TestStepWaitsTwice(t *testing.T) {
 	for step, want := range []string{"in 1, in 1, out 0", "out 0", "in 1, out 0"} {
 		d.notes = nil
 		if step == 0 {
-			trainer.Announce(func() ([]optimizer.Example, uint64) { return batches[1], 1 })
+			trainer.Announce(func() ([]steps.Example, uint64) { return batches[1], 1 })
 		}
 		if _, err := trainer.Step(batches[step], uint64(step)); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestStepWaitsTwice(t *testing.T) {
 			t.Errorf("step %d: %s, want %s", step, got, want)
 		}
 	}
-	trainer.Announce(func() ([]optimizer.Example, uint64) {
+	trainer.Announce(func() ([]steps.Example, uint64) {
 		d.lost = true
 		return batches[1], 4
 	})
@@ -211,8 +211,8 @@ func TestStepWaitsTwice(t *testing.T) {
 
 // TestAheadOfOtherAnswers does not take a step for another one, whose queries have other answers or other draws of them beside equal first ones.
 func TestAheadOfOtherAnswers(t *testing.T) {
-	one := func(other int32, key uint64) []optimizer.Example {
-		return []optimizer.Example{{Query: graph.Query{Source: 1, Answer: 2, Others: &graph.Others{other}}, Key: 3, OtherKeys: []uint64{key}}}
+	one := func(other int32, key uint64) []steps.Example {
+		return []steps.Example{{Query: graph.Query{Source: 1, Answer: 2, Others: &graph.Others{other}}, Key: 3, OtherKeys: []uint64{key}}}
 	}
 	next := ahead{examples: one(4, 5), seed: 6}
 	if !next.of(one(4, 5), 6) {

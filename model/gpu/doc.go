@@ -2,7 +2,7 @@
 // filtered ranks are kernels (folder kernels) on a graph, parameters and optimizer state that stay in the device's memory.
 // Queries, negatives and known answers go in, losses, ranks and best candidates come back.
 //
-// It computes what packages optimizer and inference compute on the CPU, which are its specification, in another order of
+// It computes what packages steps and inference compute on the CPU, which are its specification, in another order of
 // float32 sums; dropout masks and negatives are the same. Two runs give the same bits, on any device: the queries that are
 // computed together, by which sums are grouped, follow from the graph and the configuration alone. Supports tells which configurations it computes.
 //

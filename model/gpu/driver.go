@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"sync"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -46,7 +46,7 @@ func (c *card) String() string {
 }
 
 // NewTrainer returns a trainer, which must be the only user of the card.
-func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
+func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (steps.Stepper, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	t, err := NewTrainer(c.device, g, between, configured, p, solver)

@@ -11,7 +11,7 @@ import (
 	"tagnet/model/gpu/cuda"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/parameters"
 )
 
@@ -67,8 +67,8 @@ func checkRefusal(t *testing.T, d device.Device, c *golden.Case, want error) {
 	}
 }
 
-func goldenSolver(c *golden.Case) *optimizer.Adam {
-	return optimizer.NewAdam(parameters.Layout(c.Configuration, c.Graph.RelationCount()), .1, 0, kernel.Available()[0])
+func goldenSolver(c *golden.Case) *steps.Adam {
+	return steps.NewAdam(parameters.Layout(c.Configuration, c.Graph.RelationCount()), .1, 0, kernel.Available()[0])
 }
 
 // checkTraining compares the loss, the messages and the gradients of a step with all queries of a case.
@@ -81,9 +81,9 @@ func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
 		t.Fatal(err)
 	}
 	defer trainer.Close()
-	var examples []optimizer.Example
+	var examples []steps.Example
 	for _, q := range c.Queries {
-		examples = append(examples, optimizer.Example{Query: q.Query, Negatives: q.Negatives})
+		examples = append(examples, steps.Example{Query: q.Query, Negatives: q.Negatives})
 	}
 	result, err := trainer.Step(examples, 1)
 	if err != nil {

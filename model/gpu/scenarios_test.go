@@ -10,10 +10,10 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 )
 
 // scenario is a graph with a configuration and a batch of examples.
@@ -21,7 +21,7 @@ type scenario struct {
 	name          string
 	graph         *graph.Graph
 	configuration configuration.Configuration
-	examples      []optimizer.Example
+	examples      []steps.Example
 	again         bool // whether a second step finds what the first left in memory
 	capacity      int  // queries that fit the device's memory, 0 for all
 }
@@ -78,10 +78,10 @@ func withHubs(t testing.TB, draw *rand.Rand) *graph.Graph {
 }
 
 // draw draws n examples, of which most are facts of the graph.
-func draw(random *rand.Rand, g *graph.Graph, n int) []optimizer.Example {
-	var examples []optimizer.Example
+func draw(random *rand.Rand, g *graph.Graph, n int) []steps.Example {
+	var examples []steps.Example
 	for len(examples) < n {
-		e := optimizer.Example{Query: graph.Query{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())), Answer: int32(random.IntN(g.Entities))}, Key: random.Uint64()}
+		e := steps.Example{Query: graph.Query{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())), Answer: int32(random.IntN(g.Entities))}, Key: random.Uint64()}
 		if from, to := g.Offsets[e.Source], g.Offsets[e.Source+1]; to > from && len(examples)%4 < 3 {
 			edge := from + int64(random.IntN(int(to-from)))
 			e.Answer, e.Relation = g.Senders[edge], g.Inverse(g.Relations[edge])
@@ -168,12 +168,12 @@ func (s scenario) layout() []parameters.Shape {
 	return parameters.Layout(s.configuration, s.graph.RelationCount())
 }
 
-func (s scenario) solver() *optimizer.Adam {
-	return optimizer.NewAdam(s.layout(), s.configuration.LearningRate, s.configuration.WeightDecay, kernel.Available()[0])
+func (s scenario) solver() *steps.Adam {
+	return steps.NewAdam(s.layout(), s.configuration.LearningRate, s.configuration.WeightDecay, kernel.Available()[0])
 }
 
 // newTrainer returns a trainer whose chunks have the scenario's number of queries.
-func (s scenario) newTrainer(d device.Device, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
+func (s scenario) newTrainer(d device.Device, p *parameters.Set[float32], solver *steps.Adam) (*Trainer, error) {
 	if s.capacity == 0 {
 		return NewTrainer(d, s.graph, nil, s.configuration, p, solver)
 	}

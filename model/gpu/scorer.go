@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"tagnet/formats/hop"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/inference"
 	"tagnet/model/engine/relations"

@@ -6,7 +6,7 @@ import (
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -68,7 +68,7 @@ func (s scenario) differentiate(t *testing.T, p *parameters.Set[float32], seed u
 		t.Fatal(err)
 	}
 	gradients = parameters.NewSet[float64](s.layout())
-	sampler, negatives := optimizer.NewSampler(s.graph.Entities, s.configuration.StrictNegatives), make([]int32, s.configuration.Negatives)
+	sampler, negatives := steps.NewSampler(s.graph.Entities, s.configuration.StrictNegatives), make([]int32, s.configuration.Negatives)
 	for _, e := range s.examples {
 		e.Removal = configuration.Removal(s.configuration.Remove)
 		if err := sampler.Negatives(e, 0, nil, seed, negatives); err != nil {

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
 	"tagnet/model/parallel"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -22,7 +22,7 @@ import (
 type Trainer struct {
 	*engine
 	parameters    *parameters.Set[float32]
-	solver        *optimizer.Adam
+	solver        *steps.Adam
 	steps         int64
 	first, second device.Pointer // Adam's moments, as the parameters
 	size          int
@@ -34,26 +34,26 @@ type Trainer struct {
 	failures                 []error
 	out                      []byte // output of a chunk: whether gradients are not finite, messages, losses
 
-	announced func() ([]optimizer.Example, uint64) // the next step's examples and seed, or nil
+	announced func() ([]steps.Example, uint64) // the next step's examples and seed, or nil
 	ahead     ahead
 	ready     device.Mark // behind the queries of the other set
 }
 
 // worker prepares one query at a time on the CPU.
 type worker struct {
-	sampler   *optimizer.Sampler
+	sampler   *steps.Sampler
 	negatives []int32
 }
 
 // NewTrainer returns a trainer of p over g, from the state of the solver. between is the graph of the relations, or nil: the model makes
 // it if it needs one. Nothing else may use the device before Close. p and the
 // solver stay as they are until Store.
-func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (*Trainer, error) {
+func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (*Trainer, error) {
 	return newTrainer(d, g, between, c, p, solver, trainingChunk)
 }
 
 // newTrainer returns a trainer whose chunks take at most chunk bytes.
-func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam, chunk int64) (*Trainer, error) {
+func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam, chunk int64) (*Trainer, error) {
 	e, err := newEngine(d, g, between, c, p, true)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c con
 		return nil, err
 	}
 	for range runtime.GOMAXPROCS(0) {
-		t.workers = append(t.workers, worker{optimizer.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})
+		t.workers = append(t.workers, worker{steps.NewSampler(g.Entities, c.StrictNegatives), make([]int32, c.Negatives)})
 	}
 	return t, nil
 }
@@ -94,15 +94,15 @@ func (t *Trainer) Load() error {
 	return t.memory.err
 }
 
-// Step makes a step on the device, with optimizer.Trainer's negatives and dropout masks, and its error for a loss or gradient that
+// Step makes a step on the device, with steps.Trainer's negatives and dropout masks, and its error for a loss or gradient that
 // is not finite.
-func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+func (t *Trainer) Step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	next := t.announced
 	t.announced = nil
 	if err := t.begin(examples, seed); err != nil {
-		return optimizer.Result{}, err
+		return steps.Result{}, err
 	}
-	var result optimizer.Result
+	var result steps.Result
 	t.memory.clear(t.batch.Bad, badSize)
 	for from := 0; from < len(examples); from += t.capacity {
 		n := min(t.capacity, len(examples)-from)
@@ -115,10 +115,10 @@ func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Res
 		}
 		bad, err := t.read(examples[from:from+n], &result)
 		if err != nil {
-			return optimizer.Result{}, err
+			return steps.Result{}, err
 		}
 		if bad {
-			return optimizer.Result{}, t.notFinite()
+			return steps.Result{}, t.notFinite()
 		}
 	}
 	t.steps++
@@ -126,7 +126,7 @@ func (t *Trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Res
 }
 
 // read waits for the device and adds the losses and messages of the examples of a chunk. bad reports whether the gradients are not finite.
-func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (bad bool, err error) {
+func (t *Trainer) read(examples []steps.Example, result *steps.Result) (bad bool, err error) {
 	n := len(examples)
 	sent := 8 * t.configuration.Layers * n
 	out := values(t.engine, t.batch.Bad, t.out[:badSize+sent+4*n])
@@ -136,7 +136,7 @@ func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (
 	for i, e := range examples {
 		loss := float64(math.Float32frombits(binary.NativeEndian.Uint32(out[badSize+sent+4*i:])))
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return false, optimizer.Failed(e, fmt.Errorf("loss %g: %w", loss, optimizer.ErrNotFinite))
+			return false, steps.Failed(e, fmt.Errorf("loss %g: %w", loss, steps.ErrNotFinite))
 		}
 		result.Loss += loss
 	}
@@ -149,10 +149,10 @@ func (t *Trainer) read(examples []optimizer.Example, result *optimizer.Result) (
 // Announce gives the step after the next one: next is called at most once, while the device computes, and the step that it
 // returns is prepared meanwhile. It may return no examples. If that step is made, it begins with the prepared chunk; another
 // step is prepared again. next is not called if the device's memory does not hold two sets.
-func (t *Trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.announced = next }
+func (t *Trainer) Announce(next func() ([]steps.Example, uint64)) { t.announced = next }
 
 // begin prepares the first chunk of a step, unless that was done ahead.
-func (t *Trainer) begin(examples []optimizer.Example, seed uint64) error {
+func (t *Trainer) begin(examples []steps.Example, seed uint64) error {
 	done := t.ahead.of(examples, seed)
 	t.ahead.examples = t.ahead.examples[:0]
 	if done {
@@ -166,7 +166,7 @@ func (t *Trainer) begin(examples []optimizer.Example, seed uint64) error {
 }
 
 // prepareNext prepares the first chunk of the step that was announced, if one was.
-func (t *Trainer) prepareNext(announced func() ([]optimizer.Example, uint64)) {
+func (t *Trainer) prepareNext(announced func() ([]steps.Example, uint64)) {
 	if announced == nil || !t.twice || t.memory.err != nil {
 		return
 	}
@@ -237,7 +237,7 @@ func (t *Trainer) notFinite() error {
 	for _, tensor := range gradients.Tensors {
 		for _, g := range tensor.Data {
 			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
-				return optimizer.NotFiniteError{Name: tensor.Name, Value: g}
+				return steps.NotFiniteError{Name: tensor.Name, Value: g}
 			}
 		}
 	}
@@ -268,7 +268,7 @@ func (t *Trainer) Store() error {
 func (t *Trainer) Close() error { return t.close() }
 
 // prepareQueries encodes the examples of a step and draws their negatives, on all cores.
-func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) error {
+func (t *Trainer) prepareQueries(examples []steps.Example, seed uint64) error {
 	if t.memory.err != nil {
 		return t.memory.err
 	}
@@ -287,7 +287,7 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 	})
 	for i, err := range t.failures[:n] {
 		if e := examples[i]; err != nil {
-			return optimizer.Failed(e, err)
+			return steps.Failed(e, err)
 		}
 	}
 	return nil
@@ -295,8 +295,8 @@ func (t *Trainer) prepareQueries(examples []optimizer.Example, seed uint64) erro
 
 // prepare encodes an example of a step. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
 // candidates have equal scores, and each state's gradient has one source.
-func (t *Trainer) prepare(w *worker, e optimizer.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
-	if err := optimizer.Check(e, t.graph, t.configuration.Negatives); err != nil {
+func (t *Trainer) prepare(w *worker, e steps.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
+	if err := steps.Check(e, t.graph, t.configuration.Negatives); err != nil {
 		return err
 	}
 	e.Removal = configuration.Removal(t.configuration.Remove)

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -34,19 +34,19 @@ func smallScenario(t testing.TB, change func(*configuration.Configuration)) scen
 
 // stepper is a trainer on the CPU or on a device.
 type stepper interface {
-	Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error)
+	Step(examples []steps.Example, seed uint64) (steps.Result, error)
 }
 
 // learn makes steps, each with other examples, and returns the results.
-func (s scenario) learn(t *testing.T, steps int, make func(*parameters.Set[float32], *optimizer.Adam) (stepper, error)) []optimizer.Result {
+func (s scenario) learn(t *testing.T, count int, make func(*parameters.Set[float32], *steps.Adam) (stepper, error)) []steps.Result {
 	t.Helper()
 	trainer, err := make(s.parameters(), s.solver())
 	if err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(5, 5))
-	var results []optimizer.Result
-	for step := range steps {
+	var results []steps.Result
+	for step := range count {
 		result, err := trainer.Step(draw(random, s.graph, s.configuration.BatchSize), uint64(step))
 		if err != nil {
 			t.Fatalf("step %d: %v", step, err)
@@ -57,8 +57,8 @@ func (s scenario) learn(t *testing.T, steps int, make func(*parameters.Set[float
 }
 
 // on returns what learn makes a trainer on a device with.
-func (s scenario) on(d device.Device) func(*parameters.Set[float32], *optimizer.Adam) (stepper, error) {
-	return func(p *parameters.Set[float32], solver *optimizer.Adam) (stepper, error) {
+func (s scenario) on(d device.Device) func(*parameters.Set[float32], *steps.Adam) (stepper, error) {
+	return func(p *parameters.Set[float32], solver *steps.Adam) (stepper, error) {
 		return NewTrainer(d, s.graph, nil, s.configuration, p, solver)
 	}
 }
@@ -81,11 +81,11 @@ func TestTrainingMatchesTheCPU(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, steps := smallScenario(t, test.change), test.steps
-			want := s.learn(t, steps, func(p *parameters.Set[float32], solver *optimizer.Adam) (stepper, error) {
-				return optimizer.New(s.graph, nil, s.configuration, p, solver, 1, kernel.Available()[0])
+			s, count := smallScenario(t, test.change), test.steps
+			want := s.learn(t, count, func(p *parameters.Set[float32], solver *steps.Adam) (stepper, error) {
+				return steps.New(s.graph, nil, s.configuration, p, solver, 1, kernel.Available()[0])
 			})
-			got := s.learn(t, steps, s.on(interpreter.New(interpreter.Seed(1))))
+			got := s.learn(t, count, s.on(interpreter.New(interpreter.Seed(1))))
 			for i := range want {
 				if got[i].Messages != want[i].Messages || !(math.Abs(got[i].Loss-want[i].Loss) <= 1e-4*math.Abs(want[i].Loss)) {
 					t.Errorf("step %d: loss %g and %d messages, the CPU's are %g and %d", i, got[i].Loss, got[i].Messages, want[i].Loss, want[i].Messages)
@@ -103,13 +103,13 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })
 	whole, parts := s.parameters(), s.parameters()
-	train := func(p *parameters.Set[float32], solver *optimizer.Adam, steps ...uint64) {
+	train := func(p *parameters.Set[float32], solver *steps.Adam, seeds ...uint64) {
 		trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, solver)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, step := range steps {
-			if _, err := trainer.Step(s.examples, step); err != nil {
+		for _, seed := range seeds {
+			if _, err := trainer.Step(s.examples, seed); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -149,7 +149,7 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	trained := func(p *parameters.Set[float32], solver *optimizer.Adam) *Trainer {
+	trained := func(p *parameters.Set[float32], solver *steps.Adam) *Trainer {
 		t.Helper()
 		trainer, err := NewTrainer(interpreter.New(), s.graph, nil, s.configuration, p, solver)
 		if err != nil {
@@ -190,7 +190,7 @@ func TestChunks(t *testing.T) {
 	s := smallScenario(t, nil)
 	s.configuration.BatchSize = 7
 	s.examples = draw(rand.New(rand.NewPCG(1, 1)), s.graph, 7)
-	step := func(s scenario) (optimizer.Result, *parameters.Set[float32]) {
+	step := func(s scenario) (steps.Result, *parameters.Set[float32]) {
 		trainer, err := s.newTrainer(interpreter.New(ordered...), s.parameters(), s.solver())
 		if err != nil {
 			t.Fatal(err)
@@ -332,7 +332,7 @@ func TestInfiniteLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trainer.Step(s.examples, 1); !errors.Is(err, optimizer.ErrNotFinite) || !strings.Contains(err.Error(), "loss +Inf") {
+	if _, err := trainer.Step(s.examples, 1); !errors.Is(err, steps.ErrNotFinite) || !strings.Contains(err.Error(), "loss +Inf") {
 		t.Errorf("error %v, want an infinite loss", err)
 	}
 	gradients, err := trainer.Gradients()
@@ -373,7 +373,7 @@ func TestWeightsThatAreNotFinite(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := trainer.Step(s.examples, 1); !errors.Is(err, optimizer.ErrNotFinite) || !strings.Contains(err.Error(), "loss NaN") {
+				if _, err := trainer.Step(s.examples, 1); !errors.Is(err, steps.ErrNotFinite) || !strings.Contains(err.Error(), "loss NaN") {
 					t.Errorf("error %v, want the loss NaN", err)
 				}
 			})

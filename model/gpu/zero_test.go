@@ -9,7 +9,7 @@ import (
 	"tagnet/model/answer/ranking"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/parameters"
 )
 
@@ -68,11 +68,11 @@ func trainZero(t *testing.T, z *golden.Zero) {
 		t.Fatal(err)
 	}
 	defer trainer.Close()
-	var examples []optimizer.Example
+	var examples []steps.Example
 	var loss float64
 	want := parameters.NewSet[float64](parameters.Layout(c, z.Graph.RelationCount()))
 	for _, e := range z.Training {
-		examples = append(examples, optimizer.Example{Query: e.Query, Negatives: e.Negatives})
+		examples = append(examples, steps.Example{Query: e.Query, Negatives: e.Negatives})
 		loss += e.Loss / float64(n)
 		for i, tensor := range e.Gradients.Tensors {
 			for j, g := range tensor.Data {

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 )
 
@@ -53,7 +53,7 @@ func saveAverage(ctx context.Context, folder checkpoint.Folder, run Run, t Task,
 	if start.Partial != nil {
 		sum = *start.Partial
 	}
-	var weights, moments optimizer.Average
+	var weights, moments steps.Average
 	for i := range t.Round.Workers {
 		own, name := t.result(folder, i)
 		state, err := own.State(ctx, name)

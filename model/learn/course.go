@@ -3,7 +3,7 @@ package learn
 import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 )
 
@@ -14,20 +14,20 @@ type Material struct {
 	Entities, BaseRelations []string
 	// Relations are the edges between the graph's relations, or nil: the model makes them if it needs them.
 	Relations *relations.Graph
-	Train     optimizer.TrainingSet
+	Train     steps.TrainingSet
 }
 
 // material is a Material with its trainer, nil before its first step and during validation.
 type material struct {
 	Material
 	name    string // "" where there is only one
-	trainer optimizer.Stepper
+	trainer steps.Stepper
 }
 
 // course gives a training its steps, on one graph or on several in turns.
 type course interface {
 	// begin prepares an epoch and returns the numbers of its steps and, about, of its queries.
-	begin(epoch int) (steps int, queries int64)
+	begin(epoch int) (n int, queries int64)
 	// at returns the batch of a step of the epoch, from 0, no earlier one than the call before. It is valid until the next call.
 	at(step int) (batch, error)
 	// materials returns all graphs that may have a trainer.
@@ -41,14 +41,14 @@ type batch struct {
 	*material
 	// graph is the number of the graph, of graphs.
 	graph int
-	draws []optimizer.Draw
+	draws []steps.Draw
 	// seed and epoch are the draws' seed and epoch.
 	seed  uint64
 	epoch int
 }
 
 // examples sets into to the examples of the batch and returns it.
-func (b batch) examples(into []optimizer.Example) ([]optimizer.Example, error) {
+func (b batch) examples(into []steps.Example) ([]steps.Example, error) {
 	return b.Train.Examples(b.draws, b.seed, b.epoch, into)
 }
 
@@ -58,11 +58,11 @@ type single struct {
 	configuration configuration.Configuration
 	seed          uint64
 	epoch         int
-	batches       [][]optimizer.Draw
+	batches       [][]steps.Draw
 }
 
-func (s *single) begin(epoch int) (steps int, queries int64) {
-	s.epoch, s.batches = epoch, optimizer.Schedule(s.material.Train.Keys(s.configuration), s.configuration, s.seed, epoch)
+func (s *single) begin(epoch int) (n int, queries int64) {
+	s.epoch, s.batches = epoch, steps.Schedule(s.material.Train.Keys(s.configuration), s.configuration, s.seed, epoch)
 	for _, draws := range s.batches {
 		queries += int64(len(draws))
 	}

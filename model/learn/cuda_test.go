@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"

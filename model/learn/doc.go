@@ -13,7 +13,7 @@
 //
 // Whoever runs the tasks, one after the other, may end after any of them and continue there.
 //
-// Package optimizer chooses the batches (Schedule) and makes the training steps, unless a device
+// Package steps chooses the batches (Schedule) and makes the training steps, unless a device
 // does; answer ranks the validation queries. A device has copies of the weights and the solver's
 // state: the learner stores them here before it validates or writes a checkpoint.
 package learn

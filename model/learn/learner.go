@@ -15,15 +15,15 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/safetensors"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/inference"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -82,7 +82,7 @@ func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
 		Vocabulary: checkpoint.VocabularyOf(loaded),
 	}
 	var err error
-	d.Train, err = optimizer.NewTrainingSet(ctx, loaded)
+	d.Train, err = steps.NewTrainingSet(ctx, loaded)
 	return d, err
 }
 
@@ -104,12 +104,12 @@ type learner struct {
 	device     accelerator.Selection
 	parameters *parameters.Set[float32]
 	average    *parameters.Set[float32] // of the weights over the finished epochs, or nil
-	solver     *optimizer.Adam
+	solver     *steps.Adam
 	course     course
 	material   *material // whose trainer made the last step, or is to make the first
 	trials     []Trial
-	ahead      bool                // the trainer has made steps that are not stored in parameters and solver
-	examples   []optimizer.Example // of the current step
+	ahead      bool            // the trainer has made steps that are not stored in parameters and solver
+	examples   []steps.Example // of the current step
 	upcoming   upcoming
 	history    []metrics.Epoch
 	finished   []checkpoint.Record // of the epochs
@@ -254,9 +254,9 @@ func (l *learner) initialize() error {
 		}
 	}
 	c := l.Configuration
-	l.parameters = parameters.Initialize(parameters.Layout(c, l.relationCount()), optimizer.WeightsSeed(uint64(l.Seed)))
+	l.parameters = parameters.Initialize(parameters.Layout(c, l.relationCount()), steps.WeightsSeed(uint64(l.Seed)))
 	l.average = nil
-	l.solver = optimizer.NewSolver(c, l.relationCount(), l.kernel)
+	l.solver = steps.NewSolver(c, l.relationCount(), l.kernel)
 	l.epoch = 1
 	l.steps, l.queries = l.course.begin(l.epoch)
 	return nil
@@ -405,7 +405,7 @@ func (l *learner) trainBatch(index, next int) error {
 	if err := l.readExamples(batch, index); err != nil {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, err)
 	}
-	var result optimizer.Result
+	var result steps.Result
 	if len(l.examples) == 0 {
 		err = l.skipStep()
 	} else {
@@ -414,7 +414,7 @@ func (l *learner) trainBatch(index, next int) error {
 		result, err = l.step(l.examples, l.stepSeed(index))
 	}
 	if err == nil && (math.IsNaN(result.Loss) || math.IsInf(result.Loss, 0)) {
-		err = fmt.Errorf("loss %g: %w", result.Loss, optimizer.ErrNotFinite)
+		err = fmt.Errorf("loss %g: %w", result.Loss, steps.ErrNotFinite)
 	}
 	if err != nil {
 		return fmt.Errorf("epoch %d, step %d of %d: %w", l.epoch, index+1, l.steps, l.explain(err))
@@ -456,7 +456,7 @@ func (l *learner) stop(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (l *learner) learningRate() float64 { return optimizer.LearningRate(l.Configuration, l.epoch) }
+func (l *learner) learningRate() float64 { return steps.LearningRate(l.Configuration, l.epoch) }
 
 // explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that remains. A training
 // in memory has no remedy and no checkpoint.
@@ -475,7 +475,7 @@ func (l *learner) explain(err error) error {
 		kept = fmt.Sprintf("the last checkpoint, %s, is kept", l.record.Name())
 	}
 	switch {
-	case errors.Is(err, optimizer.ErrNoNegatives):
+	case errors.Is(err, steps.ErrNoNegatives):
 		help = `set "strict_negatives": false in a file of --preset to draw known answers too`
 	case l.device.Accelerator() == nil || Diverged(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
@@ -491,7 +491,7 @@ func (l *learner) explain(err error) error {
 // Diverged reports whether a loss, a gradient or a score that is not finite ended a training: the hyperparameters are the
 // cause, not the machine.
 func Diverged(err error) bool {
-	return errors.Is(err, optimizer.ErrNotFinite) || errors.As(err, new(optimizer.NotFiniteError)) || errors.Is(err, inference.ErrNotFinite)
+	return errors.Is(err, steps.ErrNotFinite) || errors.As(err, new(steps.NotFiniteError)) || errors.Is(err, inference.ErrNotFinite)
 }
 
 // finishEpoch validates, and writes the epoch's line of training.jsonl and its checkpoint. The line
@@ -503,7 +503,7 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		}
 	}
 	if l.partial.LeftOut == l.partial.Queries {
-		return fmt.Errorf("epoch %d: %w", l.epoch, l.explain(fmt.Errorf("none of its %d training queries has negatives: %w", l.partial.Queries, optimizer.ErrNoNegatives)))
+		return fmt.Errorf("epoch %d: %w", l.epoch, l.explain(fmt.Errorf("none of its %d training queries has negatives: %w", l.partial.Queries, steps.ErrNoNegatives)))
 	}
 	// Validation frees the trainers, which store their weights first.
 	if err := l.store(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 )
@@ -54,8 +54,8 @@ func toy(t testing.TB) Data {
 }
 
 // trainingSet returns the training set of some facts, in their order.
-func trainingSet(g *graph.Graph, facts []graph.Fact) optimizer.TrainingSet {
-	s := optimizer.TrainingSet{Facts: facts, BaseRelations: int32(g.BaseRelations)}
+func trainingSet(g *graph.Graph, facts []graph.Fact) steps.TrainingSet {
+	s := steps.TrainingSet{Facts: facts, BaseRelations: int32(g.BaseRelations)}
 	for _, q := range requestsOf(g, facts, facts) {
 		s.Known.Sources = append(s.Known.Sources, q.Source)
 		s.Known.Relations = append(s.Known.Relations, q.Relation)
@@ -450,18 +450,18 @@ func TestTrainingSetWantsFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := optimizer.NewTrainingSet(t.Context(), k)
+	set, err := steps.NewTrainingSet(t.Context(), k)
 	if err != nil || len(set.Facts) != 1 {
 		t.Fatalf("%d facts, %v, want 1", len(set.Facts), err)
 	}
-	examples, err := set.Examples([]optimizer.Draw{{Fact: 0}, {Fact: 0, Inverse: true}}, 1, 1, nil)
+	examples, err := set.Examples([]steps.Draw{{Fact: 0}, {Fact: 0, Inverse: true}}, 1, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a, b := examples[0], examples[1]; a.Answer != b.Source || b.Answer != a.Source || !slices.Equal(a.Known, []int32{a.Answer}) || !slices.Equal(b.Known, []int32{b.Answer}) {
 		t.Errorf("examples %+v", examples)
 	}
-	if _, err := optimizer.NewTrainingSet(t.Context(), &kg.KG{Train: k.Train, Inference: k.Train}); err == nil {
+	if _, err := steps.NewTrainingSet(t.Context(), &kg.KG{Train: k.Train, Inference: k.Train}); err == nil {
 		t.Error("without queries: no error")
 	}
 }

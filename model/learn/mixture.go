@@ -10,8 +10,8 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/graph/synthetic"
-	"tagnet/model/learn/optimizer"
 	"tagnet/model/parallel"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 )
@@ -106,7 +106,7 @@ func weight(d checkpoint.Mixture, graph int) float64 {
 	return math.Pow(float64(d.Graphs[graph].Facts), d.Exponent)
 }
 
-func (m *mixed) begin(epoch int) (steps int, queries int64) {
+func (m *mixed) begin(epoch int) (n int, queries int64) {
 	m.first = int64(epoch-1) * int64(m.description.Steps)
 	return m.description.Steps, int64(m.description.Steps) * int64(m.configuration.BatchSize)
 }
@@ -181,7 +181,7 @@ func Make(seed uint64, o synthetic.Options) (Material, error) {
 	base := int32(made.Relations)
 	return Material{
 		Graph: g, Relations: relations.GraphOf(g),
-		Train: optimizer.TrainingSet{Facts: made.Facts, BaseRelations: base, Known: kg.AnswersOf(made.Facts, base)},
+		Train: steps.TrainingSet{Facts: made.Facts, BaseRelations: base, Known: kg.AnswersOf(made.Facts, base)},
 	}, nil
 }
 
@@ -202,7 +202,7 @@ type walk struct {
 	material *material
 	seed     uint64
 	epoch    int
-	batches  [][]optimizer.Draw // left of the epoch
+	batches  [][]steps.Draw // left of the epoch
 }
 
 func newWalk(l *material, seed uint64) *walk { return &walk{material: l, seed: seed} }
@@ -211,7 +211,7 @@ func newWalk(l *material, seed uint64) *walk { return &walk{material: l, seed: s
 func (w *walk) next(c configuration.Configuration) batch {
 	if len(w.batches) == 0 {
 		w.epoch++
-		w.batches = optimizer.Schedule(w.material.Train.Keys(c), c, w.seed, w.epoch)
+		w.batches = steps.Schedule(w.material.Train.Keys(c), c, w.seed, w.epoch)
 	}
 	b := batch{material: w.material, draws: w.batches[0], seed: w.seed, epoch: w.epoch}
 	w.batches = w.batches[1:]

@@ -8,10 +8,10 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/answer/workload"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/learn/learntest"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 )
 
@@ -114,7 +114,7 @@ func outlined(t *testing.T, k *kg.KG, data Data, run Run, drawn *parts.Drawn) Da
 	t.Helper()
 	train, valid := open(t, k, parts.Train, run, drawn), open(t, k, "valid", run, nil)
 	d := Data{
-		Material:   Material{Graph: train.Header.Outline(), BaseRelations: k.Relations, Train: optimizer.NewPartsSet(train, data.Train.Keys(run.Configuration))},
+		Material:   Material{Graph: train.Header.Outline(), BaseRelations: k.Relations, Train: steps.NewPartsSet(train, data.Train.Keys(run.Configuration))},
 		Vocabulary: data.Vocabulary, ValidOn: &kg.View{Graph: valid.Header.Outline()},
 	}
 	queries, err := k.Queries(t.Context(), "valid")

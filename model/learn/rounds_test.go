@@ -16,7 +16,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/engine/kernel"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -131,13 +131,13 @@ func TestRoundByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batches := optimizer.Schedule(data.Train.Keys(c), c, uint64(run.Seed), 1)
+	batches := steps.Schedule(data.Train.Keys(c), c, uint64(run.Seed), 1)
 	sums := map[string][]float64{}
 	loss := 0.0
 	for i := range 2 {
-		weights := parameters.Initialize(layout, optimizer.WeightsSeed(uint64(run.Seed)))
-		solver := optimizer.NewAdam(layout, c.LearningRate, c.WeightDecay, k)
-		trainer, err := optimizer.New(data.Graph, nil, c, weights, solver, 1, k)
+		weights := parameters.Initialize(layout, steps.WeightsSeed(uint64(run.Seed)))
+		solver := steps.NewAdam(layout, c.LearningRate, c.WeightDecay, k)
+		trainer, err := steps.New(data.Graph, nil, c, weights, solver, 1, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestRoundByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := trainer.Step(examples, optimizer.StepSeed(uint64(run.Seed), 1, i))
+		result, err := trainer.Step(examples, steps.StepSeed(uint64(run.Seed), 1, i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn/learntest"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 )
 
 // saturated returns a graph in which every one of 6 entities has the fact "all" to every one, so that its queries have no negatives, and a ring
@@ -140,7 +140,7 @@ func TestOnlySaturatedQueries(t *testing.T) {
 	}
 	run := saturatedRun(t, "only")
 	_, err = Train(t.Context(), run, data, nil)
-	if !errors.Is(err, optimizer.ErrNoNegatives) || !strings.Contains(err.Error(), "none of its 4 training queries has negatives") {
+	if !errors.Is(err, steps.ErrNoNegatives) || !strings.Contains(err.Error(), "none of its 4 training queries has negatives") {
 		t.Errorf("error %v", err)
 	}
 	if files := contents(t, run.Checkpoints); len(files) != 0 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"tagnet/model/engine/device"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 )
 
@@ -36,7 +36,7 @@ func PositionAt(r checkpoint.Record) Position {
 type Task struct {
 	From Position
 	// Round has no batches at the end of an epoch.
-	Round optimizer.Round
+	Round steps.Round
 }
 
 // EndsEpoch reports whether the task is the end of an epoch.
@@ -63,17 +63,17 @@ func (t Task) result(folder checkpoint.Folder, shard int) (checkpoint.Folder, st
 
 // Tasks returns the tasks of a training by several workers after a position, at most limit. keys are the keys of its facts. It
 // returns none after the last epoch.
-func Tasks(run Run, keys optimizer.Keys, at Position, limit int) []Task {
+func Tasks(run Run, keys steps.Keys, at Position, limit int) []Task {
 	var tasks []Task
 	for at.Epoch <= run.Configuration.Epochs {
-		batches := len(optimizer.Schedule(keys, run.Configuration, uint64(run.Seed), at.Epoch))
+		batches := len(steps.Schedule(keys, run.Configuration, uint64(run.Seed), at.Epoch))
 		for ended := false; !ended; {
 			if len(tasks) == limit {
 				return tasks
 			}
 			task := Task{From: at}
 			if ended = at.Batch == batches; !ended {
-				task.Round = optimizer.NextRound(run.Rounds, at.Epoch, at.Batch, batches)
+				task.Round = steps.NextRound(run.Rounds, at.Epoch, at.Batch, batches)
 			}
 			tasks = append(tasks, task)
 			at = task.To()

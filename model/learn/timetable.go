@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 )
 
@@ -51,7 +51,7 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 			return t, false
 		}
 	}
-	drawn := float64(optimizer.Drawn(facts, c))
+	drawn := float64(steps.Drawn(facts, c))
 	t.QueriesPerEpoch, t.Epochs = c.QueriesPerEpoch, max(1, int(queries/drawn))
 	t.ValidateEvery = max(1, t.Epochs/validations)
 	t.Decay = 1
@@ -88,7 +88,7 @@ func (s Speed) Epoch(c configuration.Configuration, facts int, valid int64, v me
 	if v.Limit > 0 {
 		valid = min(valid, v.Limit)
 	}
-	return s.Query*float64(optimizer.Drawn(facts, c)) + s.Ranked*float64(valid)/float64(max(1, v.Every))
+	return s.Query*float64(steps.Drawn(facts, c)) + s.Ranked*float64(valid)/float64(max(1, v.Every))
 }
 
 // Epochs returns how many epochs fit into some seconds.

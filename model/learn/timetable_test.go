@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tagnet/formats/workspace/metrics"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 )
@@ -37,7 +37,7 @@ func TestTimetable(t *testing.T) {
 			continue
 		}
 		configured.QueriesPerEpoch = got.QueriesPerEpoch
-		if n := int64(got.Epochs * optimizer.Drawn(c.facts, configured)); n != got.Queries {
+		if n := int64(got.Epochs * steps.Drawn(c.facts, configured)); n != got.Queries {
 			t.Errorf("%s: %d queries, want %d", name, got.Queries, n)
 		}
 		validation := metrics.Validation{Every: got.ValidateEvery, Limit: got.ValidLimit}
@@ -57,7 +57,7 @@ func TestTimetable(t *testing.T) {
 		if want := name == "a small graph"; got.Enough != want {
 			t.Errorf("%s: enough passes: %v, want %v", name, got.Enough, want)
 		}
-		if rate := optimizer.LearningRate(configuration.Configuration{LearningRate: 1, LearningRateDecay: got.Decay}, got.Epochs); rate < .1 || rate > .15 {
+		if rate := steps.LearningRate(configuration.Configuration{LearningRate: 1, LearningRateDecay: got.Decay}, got.Epochs); rate < .1 || rate > .15 {
 			t.Errorf("%s: the last learning rate is %g of the first, want %g", name, rate, lastRate)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"tagnet/model/engine/device"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 )
 
 // makeTrainer makes the trainer of the current graph if there is none: validation frees its memory.
@@ -34,8 +34,8 @@ func (l *learner) makeTrainer() error {
 }
 
 // cpuTrainer returns a trainer on the processor.
-func (l *learner) cpuTrainer() (optimizer.Stepper, error) {
-	return optimizer.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
+func (l *learner) cpuTrainer() (steps.Stepper, error) {
+	return steps.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
 }
 
 // closeTrainers stores the weights and the solver and frees the memory of all trainers.
@@ -85,7 +85,7 @@ func (l *learner) load() error {
 }
 
 // step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
-func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+func (l *learner) step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	result, err := l.material.trainer.Step(examples, seed)
 	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
 		l.announce()
@@ -106,11 +106,11 @@ func (l *learner) step(examples []optimizer.Example, seed uint64) (optimizer.Res
 // upcoming are the examples of a step that a trainer prepares.
 type upcoming struct {
 	epoch, index int
-	examples     []optimizer.Example
+	examples     []steps.Example
 }
 
 func (l *learner) stepSeed(index int) uint64 {
-	return optimizer.StepSeed(uint64(l.Seed), l.epoch, index)
+	return steps.StepSeed(uint64(l.Seed), l.epoch, index)
 }
 
 // readExamples sets examples to the examples of a step, unless they are upcoming.
@@ -124,12 +124,12 @@ func (l *learner) readExamples(b batch, index int) (err error) {
 }
 
 // withNegatives sets into to the examples of a batch that have negatives: a query without teaches nothing, since every answer is right.
-func (l *learner) withNegatives(b batch, into []optimizer.Example) ([]optimizer.Example, error) {
+func (l *learner) withNegatives(b batch, into []steps.Example) ([]steps.Example, error) {
 	into, err := b.examples(into)
 	if err != nil {
 		return into, err
 	}
-	sampler := optimizer.NewSampler(b.Graph.Entities, l.Configuration.StrictNegatives)
+	sampler := steps.NewSampler(b.Graph.Entities, l.Configuration.StrictNegatives)
 	return slices.DeleteFunc(into, sampler.Saturated), nil
 }
 
@@ -148,7 +148,7 @@ func (l *learner) announceStep(index int) {
 	if index >= l.steps || l.course.graphs() > 0 {
 		return
 	}
-	l.material.trainer.Announce(func() ([]optimizer.Example, uint64) {
+	l.material.trainer.Announce(func() ([]steps.Example, uint64) {
 		u := &l.upcoming
 		u.epoch = 0
 		next, err := l.course.at(index)

@@ -13,7 +13,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/formats/remedy"
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/kernel"
 )
 

@@ -7,8 +7,8 @@ import (
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/tables"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 )
 
 // start returns the first entity of the k-th block: the edges that enter a block's entities are one file.

@@ -6,8 +6,8 @@ import (
 
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer/workload"
-	"tagnet/model/graph/parts"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/engine/parts"
+	"tagnet/model/steps"
 )
 
 // entitiesPerFile is how many entities the parts of a file may have together: some megabytes.
@@ -50,13 +50,13 @@ func taken(ctx context.Context, h parts.Header, url string) (func(number int64) 
 	if d == nil {
 		return func(number int64) bool { return workload.Takes(h.Limit, int(number), int(h.Queries)) }, nil
 	}
-	keys, err := optimizer.ReadKeys(ctx, url, int(h.Queries/2), d.Configuration())
+	keys, err := steps.ReadKeys(ctx, url, int(h.Queries/2), d.Configuration())
 	if err != nil {
 		return nil, err
 	}
 	drawn := make([]bool, h.Queries)
 	for epoch := 1; epoch <= d.Epochs; epoch++ {
-		for _, batch := range optimizer.Schedule(keys, d.Configuration(), uint64(d.Seed), epoch) {
+		for _, batch := range steps.Schedule(keys, d.Configuration(), uint64(d.Seed), epoch) {
 			for _, draw := range batch {
 				drawn[draw.Number()] = true
 			}

@@ -1,5 +1,5 @@
 // Package bundle is the stage that finds the parts of a graph that no worker holds, and writes them into files with their queries, as
-// package model/graph/parts reads them.
+// package model/engine/parts reads them.
 //
 // A search of a query's part (parts.Partial) is the element that goes from one round to the next, with the lists of edges that have
 // arrived for it. A round groups what all searches want by block, the edges that enter a range of entities, which is one file of edges; a

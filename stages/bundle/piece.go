@@ -2,7 +2,7 @@ package bundle
 
 import (
 	"tagnet/formats/workspace/tables"
-	"tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 )
 
 // piece holds the edges of a part that lie in one block of the graph, and their entities' known answers.

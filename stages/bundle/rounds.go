@@ -12,7 +12,7 @@ import (
 
 	"tagnet/formats/storage/lock"
 	"tagnet/model/budget"
-	"tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 	"tagnet/stages/worker"
 )
 

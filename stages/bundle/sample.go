@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 )
 
 // Sampled is the work of finding some parts, from which the work of all is estimated.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/stages/worker"
 )
 

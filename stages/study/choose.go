@@ -12,12 +12,12 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/propagation"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -44,14 +44,14 @@ type chooseFn struct {
 	loaded      *kg.KG
 	view        *kg.View
 	weights     *propagation.Weights
-	queries     []modelgraph.Query // sorted by source and relation
-	propagators sync.Pool          // of *propagation.Propagator
+	queries     []graph.Query // sorted by source and relation
+	propagators sync.Pool     // of *propagation.Propagator
 }
 
 // Setup loads the graph, once per process, and the weights.
 func (f *chooseFn) Setup(ctx context.Context) error {
 	var err error
-	if f.loaded, err = preprocess.Load(ctx, f.Params.Graph); err != nil {
+	if f.loaded, err = encode.Load(ctx, f.Params.Graph); err != nil {
 		return err
 	}
 	f.view = f.loaded.Of(f.Params.Split)
@@ -109,7 +109,7 @@ func (f *chooseFn) choose(ctx context.Context, r *study.Result) ([]choice, error
 	// Queries with one relation have one propagation.
 	queries := kg.OfSource(f.queries, r.Source)
 	for from, to := 0, 0; from < len(queries); from = to {
-		q := modelgraph.Query{Source: r.Source, Relation: queries[from].Relation, Answer: modelgraph.None}
+		q := graph.Query{Source: r.Source, Relation: queries[from].Relation, Answer: graph.None}
 		for to = from; to < len(queries) && queries[to].Relation == q.Relation; to++ {
 		}
 		if err := ctx.Err(); err != nil {

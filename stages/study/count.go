@@ -11,11 +11,11 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/budget"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -75,16 +75,16 @@ func init() { beam.RegisterDoFn(&countFn{}) }
 type countFn struct {
 	Params CountParams
 
-	graph    *modelgraph.Graph
-	entities []string           // names
-	queries  []modelgraph.Query // sorted by source
-	trainers sync.Pool          // of *trainer
+	graph    *graph.Graph
+	entities []string      // names
+	queries  []graph.Query // sorted by source
+	trainers sync.Pool     // of *trainer
 }
 
 // Setup loads the graph, once per process.
 func (f *countFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory) // for the life of the worker process
-	loaded, err := preprocess.Load(ctx, f.Params.Graph)
+	loaded, err := encode.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (p CountParams) RowsPerSource() int {
 func (p CountParams) removes() bool { return p.Remove != configuration.RemoveNone }
 
 // sweep returns the parameters of a search from sources.
-func (p CountParams) sweep(g *modelgraph.Graph, sources []int32, hops int) study.SweepParams {
+func (p CountParams) sweep(g *graph.Graph, sources []int32, hops int) study.SweepParams {
 	return study.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
 }
 
@@ -182,7 +182,7 @@ func (c sourceCounts) levels(i int) study.Levels {
 
 // choice counts the messages that A*Net chooses in one layer for the queries that share a source and a relation.
 type choice struct {
-	modelgraph.Query
+	graph.Query
 	Queries int64
 	Layer   int32 // from 1
 	// Edges is the number of edges of the graph, AStar the number of those that A*Net chooses, and

@@ -15,10 +15,10 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -77,14 +77,14 @@ type searchFn struct {
 	Params SearchParams
 
 	view      *kg.View
-	neighbors *study.Neighbors   // nil where they take too much memory
-	queries   []modelgraph.Query // sorted by source
+	neighbors *study.Neighbors // nil where they take too much memory
+	queries   []graph.Query    // sorted by source
 }
 
 // Setup loads the graph, and makes its adjacency without relations, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory)
-	loaded, err := preprocess.Load(ctx, f.Params.Graph)
+	loaded, err := encode.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
@@ -14,7 +14,7 @@ import (
 // fact.
 type trainer struct {
 	corrector *study.Corrector
-	queries   []modelgraph.Query
+	queries   []graph.Query
 }
 
 // countTraining sums the levels of a source's training queries, given its search in the whole graph.
@@ -32,15 +32,15 @@ func (f *countFn) countTraining(r *study.Result) sourceCounts {
 }
 
 // distinct yields one query for each different graph among a source's queries, with the number of queries of that graph.
-func (t *trainer) distinct(queries []modelgraph.Query, remove modelgraph.Removals) func(yield func(modelgraph.Query, int64) bool) {
+func (t *trainer) distinct(queries []graph.Query, remove graph.Removals) func(yield func(graph.Query, int64) bool) {
 	t.queries = append(t.queries[:0], queries...)
 	for i := range t.queries {
 		t.queries[i].Removal = remove
 	}
-	slices.SortFunc(t.queries, func(a, b modelgraph.Query) int {
+	slices.SortFunc(t.queries, func(a, b graph.Query) int {
 		return cmp.Or(cmp.Compare(a.Answer, b.Answer), cmp.Compare(a.Relation, b.Relation))
 	})
-	return func(yield func(modelgraph.Query, int64) bool) {
+	return func(yield func(graph.Query, int64) bool) {
 		for from, to := 0, 0; from < len(t.queries); from = to {
 			q := t.queries[from]
 			for to = from; to < len(t.queries) && q.SameGraph(t.queries[to]); to++ {

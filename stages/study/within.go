@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/engine/parts"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/parallel"
 	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
@@ -16,7 +16,7 @@ import (
 
 // within counts the levels of the parts of a graph that queries propagate through. It is not for concurrent use.
 type within struct {
-	graph     *modelgraph.Graph
+	graph     *graph.Graph
 	layers    []int
 	finders   []*parts.Finder // by the index of layers, each for that many hops
 	part      parts.Subgraph
@@ -24,7 +24,7 @@ type within struct {
 	trainer   trainer
 }
 
-func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
+func newWithin(g *graph.Graph, reach int, layers []int) *within {
 	w := &within{graph: g, layers: layers}
 	for _, hops := range layers {
 		w.finders = append(w.finders, parts.NewFinder(g, reach, hops))
@@ -33,15 +33,15 @@ func newWithin(g *modelgraph.Graph, reach int, layers []int) *within {
 }
 
 // add adds times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
-func (w *within) add(q modelgraph.Query, times int64, sum []study.Levels) {
+func (w *within) add(q graph.Query, times int64, sum []study.Levels) {
 	for i, finder := range w.finders {
 		finder.Find(q, &w.part)
 		local := w.part.Of(w.graph)
 		w.distances = slices.Grow(w.distances[:0], local.Entities)[:local.Entities]
-		modelgraph.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Query, w.distances)
+		graph.NewSearcher(local).Search(w.part.Source, w.layers[i], w.part.Query, w.distances)
 		levels := study.CountLevels(local, w.distances, w.layers[i])
 		levels.Edges = w.graph.Edges()
-		if q.Removal != modelgraph.RemoveNothing {
+		if q.Removal != graph.RemoveNothing {
 			w.remove(local, q, &levels)
 		}
 		sum[i] = sum[i].Plus(levels.Times(times))
@@ -49,13 +49,13 @@ func (w *within) add(q modelgraph.Query, times int64, sum []study.Levels) {
 }
 
 // remove takes the edges that leave the graph of a query out of levels by distances without it: they are between the source and the answer.
-func (w *within) remove(local *modelgraph.Graph, q modelgraph.Query, levels *study.Levels) {
+func (w *within) remove(local *graph.Graph, q graph.Query, levels *study.Levels) {
 	removed, _ := w.graph.Between(q)
 	levels.Edges -= removed
 	if q.Source != q.Answer {
 		levels.Edges -= removed // each with its inverse
 	}
-	if w.part.Removal == modelgraph.RemoveNothing {
+	if w.part.Removal == graph.RemoveNothing {
 		return // the answer is outside
 	}
 	removed, _ = local.Between(w.part.Query)
@@ -92,7 +92,7 @@ func (f *countFn) countWithin(ctx context.Context, sources []int32) ([]sourceCou
 				w.add(q, n, parts)
 			}
 		} else {
-			w.add(modelgraph.Query{Source: source, Answer: modelgraph.None}, 1, parts)
+			w.add(graph.Query{Source: source, Answer: graph.None}, 1, parts)
 		}
 		all[task] = sourceCounts{Source: source, Queries: int64(len(queries)), Parts: parts}
 		counted(1)

@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 func init() {
@@ -66,7 +66,7 @@ type writeFn struct {
 
 // Setup loads the graph, once per process, for its size.
 func (f *writeFn) Setup(ctx context.Context) error {
-	loaded, err := preprocess.Load(ctx, f.Params.Graph)
+	loaded, err := encode.Load(ctx, f.Params.Graph)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/stages/worker"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/learn/learntest"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/learn"
 	"tagnet/stages/worker"
 )

@@ -5,12 +5,12 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/answer/workload"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/learn"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // Place returns the folder of bundles for the queries of a split (Place.URL), and what its header must say to belong to this training and to
@@ -29,7 +29,7 @@ func (p Params) Place(split, checksum string) parts.Place {
 
 // readParts reads the training data from parts of the graph. Of the facts it reads only the keys by which batches are made.
 func (p Params) readParts(ctx context.Context) (learn.Data, error) {
-	loaded, err := preprocess.Open(ctx, p.Graph, true)
+	loaded, err := encode.Open(ctx, p.Graph, true)
 	if err != nil {
 		return learn.Data{}, err
 	}
@@ -47,7 +47,7 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 		return learn.Data{}, err
 	}
 	d := learn.Data{
-		Material:   learn.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: optimizer.NewPartsSet(folder, keys)},
+		Material:   learn.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: steps.NewPartsSet(folder, keys)},
 		Vocabulary: checkpoint.VocabularyOf(loaded),
 	}
 	d.Vocabulary.Entities = h.Entities // whose names an outline has not read
@@ -55,17 +55,17 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 }
 
 // readKeys reads the keys by which batches are made from the facts that the parts h belong to.
-func readKeys(ctx context.Context, p Params, h parts.Header) (optimizer.Keys, error) {
-	return optimizer.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
+func readKeys(ctx context.Context, p Params, h parts.Header) (steps.Keys, error) {
+	return steps.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
 }
 
 // readValidParts reads the validation queries, if there are any, from parts of the graph that they are about.
 func (p Params) readValidParts(ctx context.Context, d *learn.Data) error {
-	loaded, err := preprocess.Open(ctx, p.Graph, true)
+	loaded, err := encode.Open(ctx, p.Graph, true)
 	if err != nil {
 		return err
 	}
-	sizes, err := preprocess.SizesOf(ctx, loaded, "valid")
+	sizes, err := encode.SizesOf(ctx, loaded, "valid")
 	if err != nil || sizes.Queries == 0 {
 		return err
 	}

@@ -3,11 +3,11 @@ package train
 import (
 	"context"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/learn"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -95,7 +95,7 @@ func (p Params) trainerKey() worker.Key {
 
 // cachedWorker returns the worker of this process on a device or on the CPU. Only one shard at a time uses it.
 func cachedWorker(ctx context.Context, p Params) (*learn.Worker, error) {
-	loaded, err := preprocess.Open(ctx, p.Graph, p.Bundles != "")
+	loaded, err := encode.Open(ctx, p.Graph, p.Bundles != "")
 	if err != nil {
 		return nil, err
 	}

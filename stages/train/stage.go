@@ -5,13 +5,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/relations"
 	"tagnet/model/learn"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -116,7 +116,7 @@ func (p Params) ReadData(ctx context.Context) (learn.Data, error) {
 		err := p.readValidParts(ctx, &d)
 		return d, err
 	}
-	loaded, err := preprocess.Load(ctx, p.Graph)
+	loaded, err := encode.Load(ctx, p.Graph)
 	if err != nil {
 		return d, err
 	}
@@ -138,7 +138,7 @@ func (p Params) readTraining(ctx context.Context) (learn.Data, error) {
 	if p.Bundles != "" {
 		return p.readParts(ctx)
 	}
-	loaded, err := preprocess.Load(ctx, p.Graph)
+	loaded, err := encode.Load(ctx, p.Graph)
 	if err != nil {
 		return learn.Data{}, err
 	}

@@ -6,9 +6,9 @@ import (
 
 	"tagnet/model/answer"
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/pretrained"
 )
 
 // Model opens a checkpoint, named as for checkpoint.Folder.Record, over a graph whose relations it must know. The process reads and verifies the

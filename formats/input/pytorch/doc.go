@@ -7,5 +7,5 @@
 // so that memory is bounded by the size of the file.
 //
 // archive.go checks the zip, pickle.go is the stack machine, tensor.go makes its tensors and reads their storages.
-// Package model/weights/pretrained reads the weights of ULTRA with it.
+// Package model/pretrained reads the weights of ULTRA with it.
 package pytorch

@@ -9,8 +9,8 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/experiments/internal/lists"
 	"tagnet/infra/internal/engine"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 )
 
 // zeroshotPage is what ZEROSHOT.md is made from.

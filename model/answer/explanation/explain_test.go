@@ -17,10 +17,10 @@ import (
 	"tagnet/model/graph"
 	"tagnet/model/internal/spec"
 	"tagnet/model/internal/spec/golden"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/pretrained"
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 )
 
 // TestGoldenExplanations compares derivatives and best paths with the golden ones, on every kernel.

@@ -10,9 +10,9 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer"
 	"tagnet/model/budget"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/parallel"
 )
 

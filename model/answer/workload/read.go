@@ -8,9 +8,9 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 )
 
 // Params select queries and decide the size of shards.

@@ -4,7 +4,7 @@
 // and backward pass.
 //
 // A head processes one query at a time: its answer and K negatives, n = 1 + K candidates, or several answers with K negatives each. Package
-// optimizer calls it in each training step; it calls the propagation. Gorgonia differentiates the graph
+// steps calls it in each training step; it calls the propagation. Gorgonia differentiates the graph
 // and orders its operations. This package implements
 // the operations and the machine that runs them. Scoring uses package inference instead.
 package head

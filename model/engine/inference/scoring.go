@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/parts"
 	"tagnet/model/engine/propagation"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )

@@ -1,7 +1,7 @@
 // Package kernel computes the numeric inner loops of the model on plain arrays: aggregation of
 // messages, matrix products, node updates, the partition of a window's edges, arithmetic on
 // vectors, and the bit operations of searches from many sources. It knows neither graphs nor
-// layers; packages window, multisource, propagation, inference, optimizer and ultra call it.
+// layers; packages window, propagation, inference, steps and relations call it.
 //
 // Each purpose has an interface of its own (Aggregator, Multiplier, NodeUpdater, WeightFolder,
 // Partitioner, Vectors, BitSearch). A variant implements all of them as one value, a Kernel,

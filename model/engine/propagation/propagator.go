@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"tagnet/model/engine/kernel"
+	"tagnet/model/engine/parts"
 	"tagnet/model/engine/window"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 )
 

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/internal/spec/golden"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 )
 
 // randomGraph returns a graph with loops, parallel relations and entities without edges.

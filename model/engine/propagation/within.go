@@ -1,8 +1,8 @@
 package propagation
 
 import (
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 )

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	nearest "tagnet/formats/names"
+	"tagnet/formats/names"
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
@@ -138,7 +138,7 @@ func (t *typesWriter) collectTails(ctx context.Context) error {
 	}
 	at, found := slices.BinarySearch(relations, t.params.Relation)
 	if !found {
-		return remedy.Errorf(fmt.Sprintf("give another --type_relation: closest is %q", nearest.Closest(t.params.Relation, relations, 1)[0]), "no training fact has the relation %q of entities and their types", t.params.Relation)
+		return remedy.Errorf(fmt.Sprintf("give another --type_relation: closest is %q", names.Closest(t.params.Relation, relations, 1)[0]), "no training fact has the relation %q of entities and their types", t.params.Relation)
 	}
 	t.relation = int32(at)
 	err = t.eachFact(ctx, func(_, tail int32) error { t.tails[tail] = ""; return nil })

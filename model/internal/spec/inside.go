@@ -1,8 +1,8 @@
 package spec
 
 import (
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"tagnet/model/graph"
 	"tagnet/model/internal/spec/golden"
-	"tagnet/model/weights/pretrained"
+	"tagnet/model/pretrained"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -7,16 +7,16 @@ import (
 	"reflect"
 	"slices"
 
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/inference"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/gpu"
 	"tagnet/model/graph"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -75,24 +75,24 @@ func (o *opened) Close() error   { return o.do("close") }
 
 // trainer trains copies of parameters and solver.
 type trainer struct {
-	*optimizer.Trainer
+	*steps.Trainer
 	devices          *Devices
 	parameters, copy *parameters.Set[float32]
-	solver, own      *optimizer.Adam
-	next             func() ([]optimizer.Example, uint64)
-	announced        []optimizer.Example
+	solver, own      *steps.Adam
+	next             func() ([]steps.Example, uint64)
+	announced        []steps.Example
 	seed             uint64 // of announced
 }
 
 // NewTrainer returns a trainer with a copy of the parameters and of the solver, as a device has them; store copies them back.
-func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *optimizer.Adam) (optimizer.Stepper, error) {
+func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (steps.Stepper, error) {
 	if err := o.do("trainer"); err != nil {
 		return nil, err
 	}
 	layout := parameters.Layout(c, g.RelationCount())
 	t := &trainer{
 		devices: o.Devices, parameters: p, copy: parameters.NewSet[float32](layout),
-		solver: solver, own: optimizer.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
+		solver: solver, own: steps.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
 	}
 	t.own.Decoupled = solver.Decoupled
 	copySet(t.copy, p)
@@ -100,7 +100,7 @@ func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configur
 		return nil, err
 	}
 	var err error
-	t.Trainer, err = optimizer.New(g, between, c, t.copy, t.own, 1, o.Kernel)
+	t.Trainer, err = steps.New(g, between, c, t.copy, t.own, 1, o.Kernel)
 	return t, err
 }
 
@@ -110,15 +110,15 @@ func copySet(to, from *parameters.Set[float32]) {
 	}
 }
 
-func (t *trainer) Announce(next func() ([]optimizer.Example, uint64)) { t.next = next }
+func (t *trainer) Announce(next func() ([]steps.Example, uint64)) { t.next = next }
 
 // Step records whether the step before announced the examples, and makes the step on the trainer's copies.
-func (t *trainer) Step(examples []optimizer.Example, seed uint64) (optimizer.Result, error) {
+func (t *trainer) Step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	if seed == t.seed && reflect.DeepEqual(examples, t.announced) {
 		t.devices.Operations = append(t.devices.Operations, "announced")
 	}
 	if err := t.devices.do("step"); err != nil {
-		return optimizer.Result{}, err
+		return steps.Result{}, err
 	}
 	t.own.LearningRate, t.own.WeightDecay = t.solver.LearningRate, t.solver.WeightDecay
 	if t.announced = nil; t.next != nil {

@@ -6,10 +6,10 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 )
 
@@ -76,14 +76,14 @@ func FindParts(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, erro
 
 // findTraining returns the part of each training query, or of those that the header's epochs draw.
 func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, error) {
-	set, err := optimizer.NewTrainingSet(ctx, k)
+	set, err := steps.NewTrainingSet(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	g, drawn := k.Train.Graph, map[int64]bool{}
 	if d := h.Drawn; d != nil {
 		for epoch := 1; epoch <= d.Epochs; epoch++ {
-			for _, batch := range optimizer.Schedule(set.Keys(d.Configuration()), d.Configuration(), uint64(d.Seed), epoch) {
+			for _, batch := range steps.Schedule(set.Keys(d.Configuration()), d.Configuration(), uint64(d.Seed), epoch) {
 				for _, draw := range batch {
 					drawn[draw.Number()] = true
 				}
@@ -97,7 +97,7 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, e
 		if h.Drawn != nil && !drawn[number] {
 			continue
 		}
-		e := optimizer.Draw{Fact: int32(number / 2), Inverse: number%2 == 1}.Example(set.Facts, set.BaseRelations, 0, 0)
+		e := steps.Draw{Fact: int32(number / 2), Inverse: number%2 == 1}.Example(set.Facts, set.BaseRelations, 0, 0)
 		var f FoundPart
 		q := e.Query
 		q.Removal = configuration.Removal(h.Remove)

@@ -16,7 +16,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/scoring"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // asking is one run of the command.
@@ -142,7 +142,7 @@ func (a *asking) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	outputs := append([]string{stage.AnswersFile, stage.AnsweredFile, stage.AnswersTable + "/"}, a.ExplanationOutputs()...)
+	outputs := append([]string{predict.AnswersFile, predict.AnsweredFile, predict.AnswersTable + "/"}, a.ExplanationOutputs()...)
 	made, err := a.make(ctx, a.queries, a.loads(), a.params, a.recorded, outputs, a.followBackward, a.FollowExplanations)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (a *asking) answer(ctx context.Context) error {
 
 // make makes the outputs for a number of queries, unless they are there: it writes the tables of queries and lists, then runs one job, whose
 // steps have loads. params and recorded return the parameters of the job and the configuration for the manifest. Each of beside is for Job.
-func (a *asking) make(ctx context.Context, queries int64, loads []command.Load, params func(held lock.Lock, announce string) stage.AskParams, recorded func() any, outputs []string, beside ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
+func (a *asking) make(ctx context.Context, queries int64, loads []command.Load, params func(held lock.Lock, announce string) predict.AskParams, recorded func() any, outputs []string, beside ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
 	output := a.Stage("ask", a.folder, queries, loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(params(lock.Lock{}, ""))} })
 	output.Outputs = append(outputs, a.skippedOutputs()...)
 	begin := output.Begin
@@ -209,7 +209,7 @@ func (a *asking) backward() int64 { return a.distinct*int64(a.candidates()) + 3*
 
 // followBackward shows behind a bar how many candidates are queried in the other direction, until stop is called.
 func (a *asking) followBackward(ctx context.Context, bar *progress.Bar) (stop func()) {
-	return bar.Also("asking backward", a.backward(), "answers").Follow(ctx, stage.BackwardCounter)
+	return bar.Also("asking backward", a.backward(), "answers").Follow(ctx, predict.BackwardCounter)
 }
 
 // countKnown counts the known answers that are listed with --known.
@@ -253,8 +253,8 @@ func (a *asking) times() float64 {
 }
 
 // params returns the parameters of the pipeline.
-func (a *asking) params(held lock.Lock, announce string) stage.AskParams {
-	p := stage.AskParams{Queries: a.Queries(a.times()), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
+func (a *asking) params(held lock.Lock, announce string) predict.AskParams {
+	p := predict.AskParams{Queries: a.Queries(a.times()), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Queries.Given, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.given, a.ask, a.candidates(), a.Kept(), a.flags.known
 	p.Model.WithKnown, p.Model.Probabilities, p.Model.Paths, p.Model.Walks = a.flags.known, a.Probabilities, a.Kept(), a.Walks()
 	if a.flags.queries != "" {
@@ -279,12 +279,12 @@ func (a *asking) loads() []command.Load {
 }
 
 // Build returns the Beam pipeline that answers queries, or scores triples or pairs.
-func Build(p stage.AskParams) *beam.Pipeline {
+func Build(p predict.AskParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
 	if p.Queries.Given == workload.GivenQueries {
-		stage.Answers(scope, p)
+		predict.Answers(scope, p)
 	} else {
-		stage.Triples(scope, p)
+		predict.Triples(scope, p)
 	}
 	return pipeline
 }

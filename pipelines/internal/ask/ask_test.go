@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/workspace/parquet"
-	"tagnet/model/answer/evaluation"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/evaluation"
+	"tagnet/stages/predict"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 // askedRows returns the answers of an ask.
 func askedRows(t *testing.T, w, name string) []parquet.Answer {
 	t.Helper()
-	return scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, stage.AnswersTable))
+	return scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, predict.AnswersTable))
 }
 
 func TestUserQueries(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
-	"tagnet/model/answer/evaluation"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/evaluation"
+	"tagnet/stages/predict"
 )
 
 // TestExplain explains the answers to a user's queries, and compares them with those of the library.
@@ -28,10 +28,10 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable))
-	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, stage.ExplanationsFile)), "\n")
+	rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable))
+	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, predict.ExplanationsFile)), "\n")
 	if len(lines) != 1+len(rows) || lines[0]+"\n" != evaluation.ExplanationsHeading {
-		t.Errorf("%s has %d lines for %d rows, the first is %q", stage.ExplanationsFile, len(lines), len(rows), lines[0])
+		t.Errorf("%s has %d lines for %d rows, the first is %q", predict.ExplanationsFile, len(lines), len(rows), lines[0])
 	}
 	last := parquet.Explanation{}
 	var paths []model.Path
@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("with one path:\n%s", out)
 	}
 	pipelinetest.Succeed(t, Pipeline(), arguments[:len(arguments)-1]...)
-	if there, err := storage.Exists(t.Context(), filepath.Join(folder, stage.ExplanationsFile)); err != nil || there {
+	if there, err := storage.Exists(t.Context(), filepath.Join(folder, predict.ExplanationsFile)); err != nil || there {
 		t.Errorf("explanations stay beside answers without --explain (%v)", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestExplainWalks(t *testing.T) {
 	arguments := []string{"--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", "e050\tskip\n"), "--top_k", "60", "--explain", "--output", "walked"}
 	folder := filepath.Join(w, "runs/main/answers/walked")
 	returning := func() (count int) {
-		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, stage.ExplanationsFile)), "\n")[1:] {
+		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, predict.ExplanationsFile)), "\n")[1:] {
 			visited := map[string]bool{}
 			for _, step := range strings.Split(strings.Split(line, "\t")[6], "-> ") {
 				name, _, _ := strings.Cut(step, " ")
@@ -111,7 +111,7 @@ func TestExplainWalks(t *testing.T) {
 	}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--walks", "--force")...)
 	if n := returning(); n == 0 {
-		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, stage.ExplanationsFile))
+		t.Errorf("no walk visits an entity twice:\n%s", pipelinetest.Read(t, folder, predict.ExplanationsFile))
 	}
 }
 
@@ -122,11 +122,11 @@ func TestExplainOnDevice(t *testing.T) {
 	arguments := []string{"--workspace", w, "--relation", "skip", "--sources", sources, "--top_k", "2", "--explain"}
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--device", "cpu")...)
 	folder := filepath.Join(w, "runs/main/answers/relation-skip-few")
-	want := pipelinetest.Read(t, folder, stage.ExplanationsFile)
+	want := pipelinetest.Read(t, folder, predict.ExplanationsFile)
 	pipelinetest.Interpret(t)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--device", "cuda", "--force")...)
 	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") {
 		t.Fatalf("%d, %s, want what it computes on", code, stderr)
 	}
-	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, stage.ExplanationsFile), want)
+	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, predict.ExplanationsFile), want)
 }

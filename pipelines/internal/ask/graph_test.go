@@ -7,14 +7,14 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
 	for name, given := range map[string]workload.Given{"queries": workload.GivenQueries, "triples": workload.GivenTriples} {
-		p := stage.AskParams{Folder: "mem://answers", Queries: workload.Params{Graph: "mem://graph", Split: "test", Queries: "mem://queries.arrow", Given: given}}
-		p.Model = stage.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
+		p := predict.AskParams{Folder: "mem://answers", Queries: workload.Params{Graph: "mem://graph", Split: "test", Queries: "mem://queries.arrow", Given: given}}
+		p.Model = predict.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
 		pipelinetest.Golden(t, name, pipelinetest.Graph(t, Build(p)))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // TestShardsChangeNothing answers the queries of a file, those of relations, with explanations, triples and pairs in one shard and in a shard for
@@ -50,9 +50,9 @@ func TestShardsChangeNothing(t *testing.T) {
 			run := func(kind string, work float64, threads int) map[string]string {
 				t.Helper()
 				to := filepath.Join(folder, name, kind)
-				p := stage.AskParams{Relations: 2, Folder: to}
+				p := predict.AskParams{Relations: 2, Folder: to}
 				p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: kg.All, Given: c.given, Work: work, Best: 5, Paths: c.paths}
-				p.Model = stage.Params{
+				p.Model = predict.Params{
 					Graph: p.Queries.Graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads, Paths: c.paths,
 				}
 				if c.given == workload.GivenQueries { // known answers are within reach, and so explained
@@ -86,9 +86,9 @@ func TestShardsChangeNothing(t *testing.T) {
 			if tables := 1 + min(1, c.paths); parts != tables*c.shards {
 				t.Errorf("%d parts in %d files, want %d of %d tables", parts, len(cut), c.shards, tables)
 			}
-			table := map[workload.Given]string{workload.GivenQueries: stage.AnswersTable}[c.given]
+			table := map[workload.Given]string{workload.GivenQueries: predict.AnswersTable}[c.given]
 			if table == "" {
-				table = stage.TriplesTable
+				table = predict.TriplesTable
 			}
 			pipelinetest.Write(t, parquet.PartFile(filepath.Join(folder, name, "cut", table), 1, c.shards), "what a killed worker left")
 			pipelinetest.Same(t, run("cut", 1<<60, 2), cut)

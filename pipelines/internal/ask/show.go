@@ -11,10 +11,10 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
-	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
 	"tagnet/pipelines/internal/cli/progress"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/evaluation"
+	"tagnet/stages/predict"
 )
 
 // show prints the answers and the outputs, and whether this run made them.
@@ -25,7 +25,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	var answers []parquet.Answer
 	queries := map[int64]bool{}
 	enough := errors.New("the answers that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, stage.AnswersTable), func(rows []parquet.Answer) error {
+	err := parquet.EachPart(ctx, storage.Join(folder, predict.AnswersTable), func(rows []parquet.Answer) error {
 		for _, r := range rows {
 			if r.Position == 1 {
 				shown++
@@ -67,13 +67,13 @@ func (a *asking) show(ctx context.Context, made bool) error {
 		a.SayWeights()
 	}
 	a.E.Say("")
-	if err := a.sayAnswered(ctx, storage.Join(folder, stage.AnsweredFile)); err != nil {
+	if err := a.sayAnswered(ctx, storage.Join(folder, predict.AnsweredFile)); err != nil {
 		return err
 	}
 	a.SayUncertain(made)
-	a.E.Outputs(made, storage.Join(folder, stage.AnswersFile))
+	a.E.Outputs(made, storage.Join(folder, predict.AnswersFile))
 	a.SayExplanations(made, folder)
-	a.E.Outputs(made, storage.Join(folder, stage.AnswersTable))
+	a.E.Outputs(made, storage.Join(folder, predict.AnswersTable))
 	a.saySkipped()
 	a.Next()
 	return nil
@@ -89,7 +89,7 @@ func (a *asking) saySkipped() {
 
 // sayAnswered says what it took to answer, and what is not listed.
 func (a *asking) sayAnswered(ctx context.Context, url string) error {
-	took, err := storage.ReadJSON[stage.Answered](ctx, url)
+	took, err := storage.ReadJSON[predict.Answered](ctx, url)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/evaluation"
+	"tagnet/stages/predict"
 )
 
 // givenTriples scores the triples of --queries, or the relations of its pairs.
@@ -45,7 +45,7 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := t.make(ctx, t.queries, t.loads(), t.params, t.recorded, []string{stage.TriplesFile, stage.TriplesTable + "/"})
+	made, err := t.make(ctx, t.queries, t.loads(), t.params, t.recorded, []string{predict.TriplesFile, predict.TriplesTable + "/"})
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (t *givenTriples) recorded() any {
 }
 
 // params returns the parameters of the pipeline.
-func (t *givenTriples) params(held lock.Lock, announce string) stage.AskParams {
+func (t *givenTriples) params(held lock.Lock, announce string) predict.AskParams {
 	p := t.asking.params(held, announce)
 	p.Relations = t.relations
 	return p
@@ -103,7 +103,7 @@ func (t *givenTriples) loads() []command.Load {
 // show prints the least plausible triples, or the relations of the first pairs, and the outputs.
 func (t *givenTriples) show(ctx context.Context, made bool) error {
 	folder := t.E.Workspace.Path(t.folder)
-	rows, more, err := t.shown(ctx, storage.Join(folder, stage.TriplesTable))
+	rows, more, err := t.shown(ctx, storage.Join(folder, predict.TriplesTable))
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	}
 	t.E.Say("")
 	t.SayUncertain(made)
-	t.E.Outputs(made, storage.Join(folder, stage.TriplesFile), storage.Join(folder, stage.TriplesTable))
+	t.E.Outputs(made, storage.Join(folder, predict.TriplesFile), storage.Join(folder, predict.TriplesTable))
 	t.saySkipped()
 	t.Next()
 	return nil

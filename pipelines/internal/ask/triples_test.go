@@ -13,16 +13,16 @@ import (
 
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
-	"tagnet/model/answer/evaluation"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/evaluation"
+	"tagnet/stages/predict"
 )
 
 // tripleRows returns the table of a folder of scored triples or pairs.
 func tripleRows(t *testing.T, w, name string) []parquet.Triple {
 	t.Helper()
-	return scoringtest.Rows[parquet.Triple](t, filepath.Join(w, "runs/main/answers", name, stage.TriplesTable))
+	return scoringtest.Rows[parquet.Triple](t, filepath.Join(w, "runs/main/answers", name, predict.TriplesTable))
 }
 
 // rowOf returns the row of a triple that the library has scored, in a line of the file.

@@ -9,13 +9,13 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	modelparts "tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/bundle"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -41,12 +41,12 @@ func count(files []bundle.File) (parts int64) {
 
 // settings decide the content of bundles/NAME.
 type settings struct {
-	Split  string            `json:"split"`
-	Reach  int               `json:"reach"`
-	Layers int               `json:"layers"`
-	Remove string            `json:"remove"`
-	Drawn  *modelparts.Drawn `json:"drawn,omitempty"`
-	Limit  int64             `json:"limit,omitempty"`
+	Split  string       `json:"split"`
+	Reach  int          `json:"reach"`
+	Layers int          `json:"layers"`
+	Remove string       `json:"remove"`
+	Drawn  *parts.Drawn `json:"drawn,omitempty"`
+	Limit  int64        `json:"limit,omitempty"`
 }
 
 // run finds the parts for the queries of a split and writes them into bundles/.
@@ -70,9 +70,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	h := found.params.Header
 	stage := &workspace.Stage{
-		Workspace: w, Name: "bundle", Folder: workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers)),
+		Workspace: w, Name: "bundle", Folder: workspace.BundlesFolder(parts.Name(h.Split, h.Reach, h.Layers)),
 		Configuration: settings{h.Split, h.Reach, h.Layers, h.Remove, h.Drawn, h.Limit}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: e.Again(), Outputs: []string{modelparts.HeaderFile()},
+		Command: e.Again(), Outputs: []string{parts.HeaderFile()},
 	}
 	stage.Ready = f.ready(e, found)
 	// Finding takes several pipelines, each of some files.
@@ -108,12 +108,12 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 	}
 	found := &work{params: bundle.Params{
 		Graph: w.Graph(), Answers: kg.AnswersFileOf(m, f.split), Header: h, Memory: f.memory * budget.MiB,
-		Folder: w.Path(workspace.BundlesFolder(modelparts.Name(h.Split, h.Reach, h.Layers))),
+		Folder: w.Path(workspace.BundlesFolder(parts.Name(h.Split, h.Reach, h.Layers))),
 	}, files: files, left: files}
 	for _, file := range kg.EdgeFiles(m, f.split) {
 		found.params.Edges = append(found.params.Edges, file.Name)
 	}
-	sizes, err := preprocess.Sizes(ctx, w.Graph(), m, f.split)
+	sizes, err := encode.Sizes(ctx, w.Graph(), m, f.split)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +121,10 @@ func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Man
 }
 
 // header returns the header of the folder without Firsts and Degrees, which are added with its files.
-func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.Manifest) (modelparts.Header, error) {
+func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.Manifest) (parts.Header, error) {
 	c, entities := f.configuration, kg.EntitiesOf(m, f.split)
-	h := modelparts.Header{
-		FormatVersion: modelparts.FormatVersion, Split: f.split, Reach: c.Reach, Layers: c.Layers, Remove: configuration.RemoveNone,
+	h := parts.Header{
+		FormatVersion: parts.FormatVersion, Split: f.split, Reach: c.Reach, Layers: c.Layers, Remove: configuration.RemoveNone,
 		Entities: entities, Vocabulary: m.Vocabulary, Graph: m.Checksum, Drawn: f.drawn(e.Seed),
 	}
 	if c.Reach >= entities {
@@ -141,7 +141,7 @@ func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.M
 	if h.Queries == 0 {
 		return h, command.NoQueries(f.split, "choose another --split")
 	}
-	if f.split == modelparts.Train {
+	if f.split == parts.Train {
 		h.Remove = c.Remove
 	}
 	if f.limit < h.Queries {
@@ -173,7 +173,7 @@ const wave = 1 << 14
 // find runs a pipeline for every wave of files that are not written.
 func (found *work) find(ctx context.Context, e *command.Environment) error {
 	defer budget.Limit(found.params.Memory)()
-	rounds := int64(modelparts.Rounds(found.params.Header.Layers))
+	rounds := int64(parts.Rounds(found.params.Header.Layers))
 	bar := e.Progress.Begin("bundle", count(found.left)*rounds, "rounds of a search")
 	defer bar.End()
 	done, before := int64(0), worker.Counted(bundle.ElementBytes)

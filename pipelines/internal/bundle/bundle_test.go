@@ -12,14 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tagnet/formats/storage"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	modelparts "tagnet/model/graph/parts"
 	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -37,11 +37,11 @@ func prepared(t *testing.T, seed uint64, inductive bool) string {
 }
 
 // compare compares a folder of parts with those that a finder of the whole graph finds.
-func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
+func compare(t *testing.T, k *kg.KG, folder string, w parts.Want) {
 	t.Helper()
 	ctx := context.Background()
 	w.Graph = k.Manifest.Checksum
-	f, err := modelparts.Open(ctx, folder, w)
+	f, err := parts.Open(ctx, folder, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func compare(t *testing.T, k *kg.KG, folder string, w modelparts.Want) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&modelparts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(&parts.Part{Subgraph: want.Part, Queries: want.Queries}, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("part of query %d (-want +got):\n%s", want.Queries[0].Number, diff)
 		}
 	}
@@ -83,16 +83,16 @@ func TestPartsAreThoseOfTheGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, test := range []struct {
-			modelparts.Want
+			parts.Want
 			flags []string
 		}{
-			{modelparts.Want{Split: "train", Reach: 30, Layers: 4, Remove: "triple"}, nil},
-			{modelparts.Want{Split: "train", Reach: 7, Layers: 2, Remove: "one_hop"}, nil},
-			{modelparts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, []string{"--queries_per_epoch", "40", "--epochs", "2", "--seed", "5"}},
-			{modelparts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, []string{"--queries_per_epoch", "40", "--epochs", "1", "--batching", "grouped", "--batch_size", "8"}},
-			{modelparts.Want{Split: "valid", Reach: 20, Layers: 3}, nil},
-			{modelparts.Want{Split: "test", Reach: 40, Layers: 5}, nil},
-			{modelparts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, []string{"--limit", "29"}},
+			{parts.Want{Split: "train", Reach: 30, Layers: 4, Remove: "triple"}, nil},
+			{parts.Want{Split: "train", Reach: 7, Layers: 2, Remove: "one_hop"}, nil},
+			{parts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, []string{"--queries_per_epoch", "40", "--epochs", "2", "--seed", "5"}},
+			{parts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, []string{"--queries_per_epoch", "40", "--epochs", "1", "--batching", "grouped", "--batch_size", "8"}},
+			{parts.Want{Split: "valid", Reach: 20, Layers: 3}, nil},
+			{parts.Want{Split: "test", Reach: 40, Layers: 5}, nil},
+			{parts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, []string{"--limit", "29"}},
 		} {
 			t.Run(fmt.Sprint(inductive, i), func(t *testing.T) {
 				arguments := append([]string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}, test.flags...)
@@ -100,7 +100,7 @@ func TestPartsAreThoseOfTheGraph(t *testing.T) {
 					arguments = append(arguments, "--remove", test.Remove)
 				}
 				pipelinetest.Succeed(t, Pipeline(), arguments...)
-				compare(t, k, filepath.Join(workspace, "bundles", modelparts.Name(test.Split, test.Reach, test.Layers)), test.Want)
+				compare(t, k, filepath.Join(workspace, "bundles", parts.Name(test.Split, test.Reach, test.Layers)), test.Want)
 			})
 		}
 	}

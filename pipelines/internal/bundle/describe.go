@@ -7,7 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
-	modelparts "tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
@@ -63,7 +63,7 @@ func (found *work) estimate(ctx context.Context, e *command.Environment, w *comm
 	w.Loads[0].Compressed = true
 	e.Say("%-10s %d parts: %s entities and %s edges each, %.1f ms of a core; the edges are read %d times for each of %d jobs", "sample", sampled.Parts,
 		progress.Count(sampled.Entities/sampled.Parts), progress.Count(sampled.Edges/sampled.Parts), 1e3*searching/float64(sampled.Parts),
-		modelparts.Rounds(found.params.Header.Layers)+1, waves)
+		parts.Rounds(found.params.Header.Layers)+1, waves)
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, found *work,
 	e.Say("")
 	e.Say("%s: %s parts of at most %s entities within %d hops", h.Split, progress.Count(count(found.files)), progress.Count(int64(h.Reach)), h.Layers)
 	e.Say("")
-	e.Outputs(made, found.params.Folder, storage.Join(found.params.Folder, modelparts.HeaderFile()))
+	e.Outputs(made, found.params.Folder, storage.Join(found.params.Folder, parts.HeaderFile()))
 	e.Next(f.next(ctx, e, h))
 	return nil
 }
@@ -82,11 +82,11 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, found *work,
 const sampled = 2000
 
 // next returns the command that reads the parts, or the one that makes the others that it reads.
-func (f *flags) next(ctx context.Context, e *command.Environment, h modelparts.Header) workspace.Command {
-	w, folder := e.Workspace, func(split string) string { return workspace.BundlesFolder(modelparts.Name(split, h.Reach, h.Layers)) }
-	read := func(split string) (other modelparts.Header, there bool) {
+func (f *flags) next(ctx context.Context, e *command.Environment, h parts.Header) workspace.Command {
+	w, folder := e.Workspace, func(split string) string { return workspace.BundlesFolder(parts.Name(split, h.Reach, h.Layers)) }
+	read := func(split string) (other parts.Header, there bool) {
 		if w.Complete(ctx, folder(split)) {
-			other, err := storage.ReadJSON[modelparts.Header](ctx, storage.Join(w.Path(folder(split)), modelparts.HeaderFile()))
+			other, err := storage.ReadJSON[parts.Header](ctx, storage.Join(w.Path(folder(split)), parts.HeaderFile()))
 			return other, err == nil
 		}
 		return other, false
@@ -95,7 +95,7 @@ func (f *flags) next(ctx context.Context, e *command.Environment, h modelparts.H
 	if h.Layers != configuration.Default().Layers {
 		part = append(part, "--layers", strconv.Itoa(h.Layers))
 	}
-	training, trains := read(modelparts.Train)
+	training, trains := read(parts.Train)
 	valid, validates := read("valid")
 	switch {
 	case h.Split == "test":
@@ -112,7 +112,7 @@ func (f *flags) next(ctx context.Context, e *command.Environment, h modelparts.H
 }
 
 // drawn returns the flags of a training that draws the queries that parts are for.
-func drawn(h modelparts.Header) (flags []string) {
+func drawn(h parts.Header) (flags []string) {
 	usual := configuration.Default()
 	if h.Remove != usual.Remove {
 		flags = append(flags, "--remove", h.Remove)

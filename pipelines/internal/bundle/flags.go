@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 )

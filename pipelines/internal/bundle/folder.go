@@ -6,7 +6,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
-	modelparts "tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/bundle"
@@ -22,7 +22,7 @@ func (found *work) begin(ctx context.Context, e *command.Environment, stage *wor
 	if err != nil {
 		return false, err
 	}
-	there, err := storage.ReadJSON[modelparts.Header](ctx, storage.Join(found.params.Folder, modelparts.HeaderFile()))
+	there, err := storage.ReadJSON[parts.Header](ctx, storage.Join(found.params.Folder, parts.HeaderFile()))
 	if err == nil && !complete && !e.Force {
 		there.MeanLogDegree, there.Degrees = h.MeanLogDegree, h.Degrees // which the graph decides
 		if reflect.DeepEqual(there, *h) {
@@ -33,7 +33,7 @@ func (found *work) begin(ctx context.Context, e *command.Environment, stage *wor
 		return done, err
 	}
 	if h.MeanLogDegree, h.Degrees, err = found.params.Degrees(ctx); err == nil {
-		err = modelparts.WriteHeader(stage.Lock().Guard(ctx), found.params.Folder, *h)
+		err = parts.WriteHeader(stage.Lock().Guard(ctx), found.params.Folder, *h)
 	}
 	if err != nil {
 		stage.Abandon(false)
@@ -50,7 +50,7 @@ func (found *work) resume(ctx context.Context, e *command.Environment, stage *wo
 	found.params.Header.Firsts = nil
 	var left []bundle.File
 	for _, file := range found.files {
-		written, err := storage.Exists(ctx, storage.Join(found.params.Folder, modelparts.File(file.Number, file.Files)))
+		written, err := storage.Exists(ctx, storage.Join(found.params.Folder, parts.File(file.Number, file.Files)))
 		if err != nil {
 			stage.Pause()
 			return err

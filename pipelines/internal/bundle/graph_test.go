@@ -3,7 +3,7 @@ package bundle
 import (
 	"testing"
 
-	"tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	stage "tagnet/stages/bundle"

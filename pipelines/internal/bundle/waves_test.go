@@ -16,13 +16,13 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	modelparts "tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // sharded returns a workspace whose graph, with hubs and parallel edges, has its edges in so many files.
@@ -96,7 +96,7 @@ func TestFilesAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, file := range found.files {
-			got, err := storage.ReadFile(t.Context(), filepath.Join(found.params.Folder, modelparts.File(file.Number, file.Files)))
+			got, err := storage.ReadFile(t.Context(), filepath.Join(found.params.Folder, parts.File(file.Number, file.Files)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,9 +116,9 @@ func TestPartsOfManyFilesOfEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []modelparts.Want{{Split: "train", Reach: 50, Layers: 4, Remove: "triple"}, {Split: "test", Reach: 20, Layers: 2}} {
+	for _, want := range []parts.Want{{Split: "train", Reach: 50, Layers: 4, Remove: "triple"}, {Split: "test", Reach: 20, Layers: 2}} {
 		pipelinetest.Succeed(t, Pipeline(), "--workspace", w.Root(), "--split", want.Split, "--reach", fmt.Sprint(want.Reach), "--layers", fmt.Sprint(want.Layers))
-		compare(t, k, filepath.Join(w.Root(), "bundles", modelparts.Name(want.Split, want.Reach, want.Layers)), want)
+		compare(t, k, filepath.Join(w.Root(), "bundles", parts.Name(want.Split, want.Reach, want.Layers)), want)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestDamagedEdges(t *testing.T) {
 func TestKilled(t *testing.T) {
 	w := sharded(t, 2, 500)
 	arguments := []string{"--workspace", w.Root(), "--reach", "150", "--layers", "3", "--memory", "330"}
-	folder := filepath.Join(w.Root(), "bundles", modelparts.Name("train", 150, 3))
+	folder := filepath.Join(w.Root(), "bundles", parts.Name("train", 150, 3))
 	c := pipelinetest.Command(t, arguments...)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/scoring"
-	"tagnet/stages/answer/discover"
+	"tagnet/stages/predict/discover"
 )
 
 // recorded decides the content of a list, besides the graph.

@@ -16,7 +16,6 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/model/answer/discovery"
-	"tagnet/model/answer/evaluation"
 	"tagnet/model/answer/probability"
 	modelgraph "tagnet/model/graph"
 	"tagnet/model/graph/kg"
@@ -25,8 +24,9 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
-	stage "tagnet/stages/answer"
-	"tagnet/stages/answer/discover"
+	"tagnet/stages/evaluation"
+	stage "tagnet/stages/predict"
+	"tagnet/stages/predict/discover"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }

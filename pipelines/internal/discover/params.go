@@ -10,7 +10,7 @@ import (
 	"tagnet/model/answer/ranking"
 	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/stages/answer/discover"
+	"tagnet/stages/predict/discover"
 )
 
 // BuildCandidates returns the Beam pipeline that scores queries and writes candidates.

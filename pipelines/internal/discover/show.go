@@ -10,7 +10,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/cli/progress"
-	"tagnet/stages/answer/discover"
+	"tagnet/stages/predict/discover"
 )
 
 // show prints the first facts of the list, what it was made of, and the outputs, and whether this run made them.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/manifest"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/worker"

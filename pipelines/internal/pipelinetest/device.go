@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tagnet/formats/remedy"
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/interpreter"

@@ -5,7 +5,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model/budget"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // spillFolder is the folder of spill files, below the folder of the tables, so that both are removed
@@ -14,15 +14,15 @@ const spillFolder = "spill"
 
 // Build returns the Beam pipeline: it makes the vocabulary from the texts, and tables from both. Spill is
 // chosen here, and a Memory of 0 is budget.Default.
-func Build(p preprocess.WriteParams) *beam.Pipeline {
+func Build(p encode.WriteParams) *beam.Pipeline {
 	if p.Memory == 0 {
 		p.Memory = budget.Default * budget.MiB
 	}
 	p.Spill = storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
-	written, rejects := preprocess.Vocabulary(s, beam.CreateList(s, p.Chunks), preprocess.VocabularyParams{
+	written, rejects := encode.Vocabulary(s, beam.CreateList(s, p.Chunks), encode.VocabularyParams{
 		Folder: p.Folder, Lock: p.Lock, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
 	})
-	preprocess.Write(s, rejects, written, p)
+	encode.Write(s, rejects, written, p)
 	return pipeline
 }

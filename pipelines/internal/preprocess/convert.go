@@ -15,9 +15,9 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/split"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/preprocess/split"
 )
 
 // inputFolder is the folder of converted texts, below spillFolder, which is removed when the tables are written.

@@ -19,7 +19,7 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // pipe returns the path of a named pipe that nothing writes to.
@@ -203,7 +203,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("%s: want %q", out, want)
 		}
 	}
-	l, err := preprocess.Load(t.Context(), filepath.Join(w, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestSplitWithBackground(t *testing.T) {
 	if want := "facts.txt: 2 background facts in the graph"; !strings.Contains(out, want) {
 		t.Errorf("%s: want %q", out, want)
 	}
-	l, err := preprocess.Load(t.Context(), filepath.Join(w, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil || !slices.Contains(l.Train.Entities, "old") || !slices.Contains(l.Relations, "knew") {
 		t.Errorf("entities %v, relations %v, %v", l.Train.Entities, l.Relations, err)
 	}
@@ -552,7 +552,7 @@ func TestNamesForIDs(t *testing.T) {
 	if !strings.Contains(out, "without a name: ids that stand 3 times in the facts; they remain as they are") || strings.Contains(out, "not read") {
 		t.Errorf("%s", out)
 	}
-	l, err := preprocess.Load(t.Context(), filepath.Join(w, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // hub is a star: so many entities that know one, and one that knows as many.
@@ -34,12 +34,12 @@ func TestHub(t *testing.T) {
 	for name, text := range files {
 		texts[strings.TrimSuffix(name, ".txt")] = text
 	}
-	want := build(t, "whole", texts, 1<<30, preprocess.WriteParams{Strict: true})
-	pipelinetest.Same(t, build(t, "parts", texts, 1<<15, preprocess.WriteParams{Strict: true, BufferBytes: 1 << 16}), want)
+	want := build(t, "whole", texts, 1<<30, encode.WriteParams{Strict: true})
+	pipelinetest.Same(t, build(t, "parts", texts, 1<<15, encode.WriteParams{Strict: true, BufferBytes: 1 << 16}), want)
 
 	workspace := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
-	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestOneEntity(t *testing.T) {
 	workspace := t.TempDir()
 	loop := "me\tknows\tme\n"
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}), "--workspace", workspace)
-	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,11 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // build runs the Beam pipeline over texts in memory and returns what it wrote.
-func build(t *testing.T, name string, texts map[string]string, bytesPerPart int64, p preprocess.WriteParams) map[string]string {
+func build(t *testing.T, name string, texts map[string]string, bytesPerPart int64, p encode.WriteParams) map[string]string {
 	t.Helper()
 	command.InitBeam()
 	ctx := context.Background()
@@ -77,7 +77,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		for key, lines := range sets {
 			texts[key] = shuffled(random, lines)
 		}
-		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, preprocess.WriteParams{Strict: true, EdgeShards: 3, Memory: test.memory * budget.MiB, BufferBytes: test.room})
+		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, encode.WriteParams{Strict: true, EdgeShards: 3, Memory: test.memory * budget.MiB, BufferBytes: test.room})
 		if want == nil {
 			want = got
 			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary
@@ -97,7 +97,7 @@ func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	var want tables.Edges
 	for _, shards := range []int{1, 2, 7} {
 		name := fmt.Sprint(shards)
-		build(t, name, texts, 1<<20, preprocess.WriteParams{Strict: true, EdgeShards: shards})
+		build(t, name, texts, 1<<20, encode.WriteParams{Strict: true, EdgeShards: shards})
 		var got tables.Edges
 		for shard := range shards {
 			err := tables.EachEdges(t.Context(), storage.Join("mem://"+t.Name()+"/"+name, "graph", kg.EdgesFile(shard, shards)), func(e tables.Edges) error {

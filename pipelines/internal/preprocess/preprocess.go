@@ -22,7 +22,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // The values of --on_bad_line.
@@ -311,7 +311,7 @@ func resolveOne(ctx context.Context, e *command.Environment, flag, name string) 
 // write converts files where it has to and runs the Beam pipeline, which makes a folder of tables. It returns the dataset as the pipeline read it.
 func (f *flags) write(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) (dataset, error) {
 	ctx = held.Guard(ctx)
-	defer preprocess.ForgetIDs()
+	defer encode.ForgetIDs()
 	defer externalsort.Forget()
 	defer budget.Limit(f.memory * budget.MiB)()
 	if f.isMade {
@@ -331,7 +331,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, folder string
 func (f *flags) runJob(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) error {
 	bar := e.Progress.Begin("preprocess", source.rows(), "rows")
 	defer bar.End()
-	defer bar.Follow(ctx, preprocess.RowsCounter)()
+	defer bar.Follow(ctx, encode.RowsCounter)()
 	err := e.RunBeam(ctx, f.pipeline(folder, source, held))
 	if err == nil {
 		bar.Set(source.rows())
@@ -350,7 +350,7 @@ func (f *flags) runJob(ctx context.Context, e *command.Environment, folder strin
 
 // pipeline returns the Beam pipeline that makes a folder of tables from a dataset.
 func (f *flags) pipeline(folder string, source dataset, held lock.Lock) *beam.Pipeline {
-	return Build(preprocess.WriteParams{
+	return Build(encode.WriteParams{
 		Chunks: source.chunks(), Rejects: source.rejects, Strict: f.onBadLine == fail,
 		Folder: folder, Lock: held, Inductive: source.inductive, ValidOnInference: source.validOnInference,
 		Dataset: source.name, InferenceDataset: source.inferenceName,

@@ -15,11 +15,11 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/tables"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // small is a dataset with a loop, parallel relations, and entities that train does not have.
@@ -45,7 +45,7 @@ func packed(t *testing.T, text string) string {
 }
 
 // named tells a query by names.
-func named(l *kg.KG, split string, q modelgraph.Query) string {
+func named(l *kg.KG, split string, q graph.Query) string {
 	names := l.Of(split).Entities
 	relation := l.Relations[int(q.Relation)%len(l.Relations)]
 	if int(q.Relation) >= len(l.Relations) {
@@ -71,10 +71,10 @@ func TestTransductive(t *testing.T) {
 	}
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := preprocess.Load(interrupted, filepath.Join(workspace, "graph")); !errors.Is(err, context.Canceled) {
+	if _, err := encode.Load(interrupted, filepath.Join(workspace, "graph")); !errors.Is(err, context.Canceled) {
 		t.Errorf("loading with a context that is canceled: %v", err)
 	}
-	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestInductive(t *testing.T) {
 	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the inference graph") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
-	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // never is the reason that rejects.tsv gives for a relation.
@@ -191,7 +191,7 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	var want map[string]string
 	for i, test := range []struct{ bytesPerPart, room int64 }{{1 << 20, 0}, {40, 1}, {300, 200}, {1 << 20, 1}} {
 		// All in one folder: rejects.tsv names the texts.
-		got := build(t, "same", texts, test.bytesPerPart, preprocess.WriteParams{EdgeShards: 3, BufferBytes: test.room})
+		got := build(t, "same", texts, test.bytesPerPart, encode.WriteParams{EdgeShards: 3, BufferBytes: test.room})
 		if want == nil {
 			want = got
 			continue

@@ -11,7 +11,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // typesOf returns the entities of each type of a split's graph by name.
@@ -69,7 +69,7 @@ func TestTypes(t *testing.T) {
 			if !strings.Contains(out, c.unknown) || c.unknown == "" && strings.Contains(out, "does not have the entities") {
 				t.Errorf("%s: want %q", out, c.unknown)
 			}
-			l, err := preprocess.Load(t.Context(), filepath.Join(w, "graph"))
+			l, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestTypes(t *testing.T) {
 func TestNoTypes(t *testing.T) {
 	w := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--workspace", w)
-	l, err := preprocess.Load(t.Context(), filepath.Join(w, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestRejectedTypes(t *testing.T) {
 	if text := pipelinetest.Files(t, filepath.Join(w, "graph"))["rejects.tsv"]; !strings.HasSuffix(text, list+"\t2\t1 field instead of 2\tbert\n") {
 		t.Errorf("rejects.tsv: %q", text)
 	}
-	l, err := preprocess.Load(t.Context(), filepath.Join(w, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/hop"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
+	"tagnet/model/pretrained"
 	"tagnet/model/study/chart"
-	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/workspace"
 )
 

@@ -6,7 +6,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/ranking"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // ranks summarizes the ranks of a split for the page. Its size does not grow with the number of queries.
@@ -61,7 +61,7 @@ func (r *ranks) ofDirection(direction string) *ranking.Bootstrap {
 // readRanks reads the ranks of a split, with bootstraps of some relations. One part of the table is in memory at a time.
 func (e *evidence) readRanks(ctx context.Context, split string, relations []string) (*ranks, error) {
 	r := newRanks(e.seed, relations)
-	err := parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), stage.RankingsTable), func(rows []parquet.Ranking) error {
+	err := parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), predict.RankingsTable), func(rows []parquet.Ranking) error {
 		r.add(rows)
 		return ctx.Err()
 	})

@@ -3,7 +3,7 @@ package score
 import (
 	"context"
 
-	"tagnet/model/graph/parts"
+	"tagnet/model/engine/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"

@@ -4,8 +4,8 @@ import (
 	"flag"
 
 	"tagnet/formats/workspace/metrics"
+	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
 )

@@ -6,9 +6,9 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer/workload"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // protocolUsage explains --protocol.
@@ -48,7 +48,7 @@ func (a *evaluating) seed() int64 {
 func (a *evaluating) count(ctx context.Context) error {
 	// The usual protocol needs only the counts, unless it draws a sample.
 	if a.flags.evaluates() != metrics.ValidAndTest && len(a.Loaded.Unknown) == 0 {
-		sizes, err := preprocess.SizesOf(ctx, a.Loaded, a.flags.split)
+		sizes, err := encode.SizesOf(ctx, a.Loaded, a.flags.split)
 		if err == nil && sizes.Queries == 0 {
 			err = command.NoQueries(a.flags.split, "ask answers queries of your own; choose another --split")
 		}
@@ -88,11 +88,11 @@ func (a *evaluating) count(ctx context.Context) error {
 
 // take counts the queries of a table that --limit takes, and the pairs (source, relation) of these, which follow each other. A limit that takes all is
 // none.
-func (a *evaluating) take(queries []modelgraph.Query) {
+func (a *evaluating) take(queries []graph.Query) {
 	if a.all = int64(len(queries)); a.flags.limit >= a.all {
 		a.flags.limit = 0
 	}
-	var last modelgraph.Query
+	var last graph.Query
 	for i, q := range queries {
 		if !workload.Takes(a.flags.limit, i, len(queries)) {
 			continue

@@ -14,12 +14,12 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
 	"tagnet/model/answer/workload"
+	"tagnet/model/engine/parts"
 	edges "tagnet/model/graph"
-	"tagnet/model/graph/parts"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // byID scores an entity by its id.

@@ -12,10 +12,10 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/weights/pretrained"
+	"tagnet/model/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // recorded decides the content of an evaluation, besides the graph.
@@ -96,7 +96,7 @@ func (a *evaluating) evaluate(ctx context.Context) error {
 	configuration.Tables = parquet.Versions(parquet.Ranking{}, parquet.Prediction{})
 	output.Configuration = configuration
 	output.Seed = a.seed()
-	output.Outputs = []string{metrics.File, stage.RankingsTable + "/", stage.PredictionsTable + "/"}
+	output.Outputs = []string{metrics.File, predict.RankingsTable + "/", predict.PredictionsTable + "/"}
 	made, err := a.Write(ctx, &output, output.Begin, func() error {
 		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline { return Build(a.params(output.Lock(), announce)) })
 		if err != nil {
@@ -127,17 +127,17 @@ func (a *evaluating) loads() []command.Load {
 }
 
 // params returns the parameters of the pipeline.
-func (a *evaluating) params(held lock.Lock, announce string) stage.EvaluateParams {
-	p := stage.EvaluateParams{Queries: a.Queries(1), Model: a.Params(announce), All: a.all, Folder: a.E.Workspace.Path(a.folder), Lock: held}
+func (a *evaluating) params(held lock.Lock, announce string) predict.EvaluateParams {
+	p := predict.EvaluateParams{Queries: a.Queries(1), Model: a.Params(announce), All: a.all, Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Queries.Parts, p.Queries.Protocol, p.Queries.Seed, p.Queries.Limit = a.flags.parts, a.flags.evaluates(), a.seed(), a.flags.limit
 	p.Model.Parts = a.flags.parts
 	return p
 }
 
 // Build returns the Beam pipeline that scores and writes.
-func Build(p stage.EvaluateParams) *beam.Pipeline {
+func Build(p predict.EvaluateParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	stage.Evaluate(scope, p)
+	predict.Evaluate(scope, p)
 	return pipeline
 }
 
@@ -149,7 +149,7 @@ func (a *evaluating) show(ctx context.Context, made bool) error {
 		return err
 	}
 	a.print(m)
-	a.E.Outputs(made, storage.Join(folder, metrics.File), storage.Join(folder, stage.RankingsTable), storage.Join(folder, stage.PredictionsTable))
+	a.E.Outputs(made, storage.Join(folder, metrics.File), storage.Join(folder, predict.RankingsTable), storage.Join(folder, predict.PredictionsTable))
 	a.Next(a.E.Workspace.Command("report"))
 	return nil
 }

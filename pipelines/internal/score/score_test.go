@@ -24,7 +24,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -144,9 +144,9 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 	for _, protocol := range []metrics.Protocol{"", metrics.ValidAndTest, metrics.GraIL} {
 		run := func(to string, work float64, threads int) map[string]string {
 			t.Helper()
-			p := stage.EvaluateParams{Folder: to}
+			p := predict.EvaluateParams{Folder: to}
 			p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work, Best: 5}
-			p.Model = stage.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
+			p.Model = predict.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
 			pipelinetest.RunBeam(t, Build(p))
 			return pipelinetest.Files(t, to)
 		}
@@ -316,7 +316,7 @@ func TestLeastMemory(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := stage.EvaluateParams{Folder: "mem://evaluation", Queries: workload.Params{Graph: "mem://graph", Split: "test"}}
-	p.Model = stage.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
+	p := predict.EvaluateParams{Folder: "mem://evaluation", Queries: workload.Params{Graph: "mem://graph", Split: "test"}}
+	p.Model = predict.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
 }

@@ -20,8 +20,8 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/derived"
-	stage "tagnet/stages/answer"
+	"tagnet/pipelines/internal/probabilities"
+	"tagnet/stages/predict"
 )
 
 // AskFlags are the flags of ask and discover.
@@ -69,9 +69,9 @@ type Asking struct {
 	*AskFlags
 	// Sources and Candidates are the entities of the flags, ascending; nil stands for all.
 	Sources, Candidates []int32
-	Fit                 *derived.Fit // nil without probabilities
+	Fit                 *probabilities.Fit // nil without probabilities
 	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and answers have none.
-	Probabilities stage.Probabilities
+	Probabilities predict.Probabilities
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
 
@@ -90,7 +90,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 	}
 	a := &Asking{Run: r, AskFlags: f}
 	if about == kg.All {
-		a.Fit, err = derived.OpenFit(ctx, e, a.Model, a.Resources)
+		a.Fit, err = probabilities.OpenFit(ctx, e, a.Model, a.Resources)
 		if err != nil {
 			return nil, err
 		}

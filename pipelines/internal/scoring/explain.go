@@ -13,7 +13,7 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // explainFlags are the flags that ask why.
@@ -69,7 +69,7 @@ func (f *explainFlags) ExplanationOutputs() []string {
 	if !f.explain {
 		return nil
 	}
-	return []string{stage.ExplanationsFile, stage.ExplanationsTable + "/"}
+	return []string{predict.ExplanationsFile, predict.ExplanationsTable + "/"}
 }
 
 // explainingWork returns how many queries take the time of the explanations.
@@ -94,7 +94,7 @@ func (a *Asking) FollowExplanations(ctx context.Context, bar *progress.Bar) (sto
 	if !a.explain {
 		return func() {}
 	}
-	return bar.Also("explaining", a.Explained, "answers").Follow(ctx, stage.AnswersCounter)
+	return bar.Also("explaining", a.Explained, "answers").Follow(ctx, predict.AnswersCounter)
 }
 
 // Paths are the explanations of printed answers, by the number of the query, or the position of the fact, and the answer.
@@ -112,7 +112,7 @@ func (a *Asking) ReadPaths(ctx context.Context, folder string, queries map[int64
 	}
 	shown := Paths{}
 	enough := errors.New("the paths that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, stage.ExplanationsTable), func(rows []parquet.Explanation) error {
+	err := parquet.EachPart(ctx, storage.Join(folder, predict.ExplanationsTable), func(rows []parquet.Explanation) error {
 		for _, r := range rows {
 			if !queries[r.Query] {
 				return enough
@@ -146,6 +146,6 @@ func (a *Asking) SayWeights() {
 // SayExplanations prints the outputs of --explain.
 func (a *Asking) SayExplanations(made bool, folder string) {
 	if a.explain {
-		a.E.Outputs(made, storage.Join(folder, stage.ExplanationsFile), storage.Join(folder, stage.ExplanationsTable))
+		a.E.Outputs(made, storage.Join(folder, predict.ExplanationsFile), storage.Join(folder, predict.ExplanationsTable))
 	}
 }

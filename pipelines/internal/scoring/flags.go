@@ -4,7 +4,7 @@ import (
 	"flag"
 	"fmt"
 
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/cuda"
 	"tagnet/pipelines/internal/cli/command"

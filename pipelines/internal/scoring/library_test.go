@@ -16,7 +16,7 @@ import (
 	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // TestLibraryAnswersAsTheCommand compares package model with the predictions of ask, bit for bit.
@@ -73,7 +73,7 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 // answersOf returns the answers in a folder as the library does.
 func answersOf(t *testing.T, w, name string) (answers []model.Answers) {
 	t.Helper()
-	for _, r := range scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, stage.AnswersTable)) {
+	for _, r := range scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, predict.AnswersTable)) {
 		for int(r.Query) >= len(answers) {
 			answers = append(answers, model.Answers{})
 		}

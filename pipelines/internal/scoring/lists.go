@@ -16,10 +16,10 @@ import (
 	"unicode/utf8"
 
 	"tagnet/formats/input/triples"
-	"tagnet/model/answer/evaluation"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/stages/evaluation"
 )
 
 // All is the value of --relation, --sources and --candidates that selects every relation or entity.

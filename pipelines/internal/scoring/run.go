@@ -9,10 +9,10 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
@@ -20,8 +20,8 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	stage "tagnet/stages/answer"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
+	"tagnet/stages/predict"
 	"tagnet/stages/worker"
 )
 
@@ -91,7 +91,7 @@ func (r *Run) MostQueries(queries int64) int64 {
 // Divide divides --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
 // a number of queries that take as long.
 func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
-	sizes, err := preprocess.SizesOf(ctx, r.Loaded, r.About)
+	sizes, err := encode.SizesOf(ctx, r.Loaded, r.About)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) er
 func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, beside ...func(context.Context, *progress.Bar) (stop func())) error {
 	bar := r.E.Progress.Begin(title, rows, unit)
 	defer bar.End()
-	defer bar.Follow(ctx, stage.RowsCounter)()
+	defer bar.Follow(ctx, predict.RowsCounter)()
 	for _, show := range beside {
 		defer show(ctx, bar)()
 	}
@@ -171,8 +171,8 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 }
 
 // Params returns the parameters of the model.
-func (r *Run) Params(announce string) stage.Params {
-	return stage.Params{
+func (r *Run) Params(announce string) predict.Params {
+	return predict.Params{
 		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
 		Best: r.Best, Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.Kernel), Device: r.Device,
 		Announce: announce, Reach: r.Model.Configuration.Reach,

@@ -18,7 +18,7 @@ import (
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	stage "tagnet/stages/answer"
+	"tagnet/stages/predict"
 )
 
 // TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares the answers with those
@@ -36,7 +36,7 @@ func TestULTRA(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	table := filepath.Join(w, "runs/main/answers/queries", stage.AnswersTable)
+	table := filepath.Join(w, "runs/main/answers/queries", predict.AnswersTable)
 	one := scoringtest.Rows[parquet.Answer](t, table)
 	pipelinetest.Succeed(t, ask.Pipeline(), append(flags, "--threads", "3", "--force")...)
 	if diff := cmp.Diff(one, scoringtest.Rows[parquet.Answer](t, table)); diff != "" {
@@ -79,7 +79,7 @@ func TestULTRAExplained(t *testing.T) {
 		t.Errorf("the weights of paths are %q in\n%s", weights, out)
 	}
 	explained := map[string][]model.Path{}
-	for _, p := range scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable)) {
+	for _, p := range scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable)) {
 		if explained[p.Entity] == nil {
 			if explained[p.Entity], err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, p.Entity, 10); err != nil {
 				t.Fatal(err)

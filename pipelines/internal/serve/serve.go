@@ -16,15 +16,15 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/model"
+	"tagnet/model/accelerator"
 	modelanswer "tagnet/model/answer"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 type flags struct {
@@ -184,7 +184,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		return settings{}, err
 	}
 	// The memory: the graph, names, the model and what queries take.
-	sizes, err := preprocess.SizesOf(ctx, loaded, f.asked())
+	sizes, err := encode.SizesOf(ctx, loaded, f.asked())
 	if err != nil {
 		return settings{}, err
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 	asked "tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"

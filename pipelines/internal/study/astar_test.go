@@ -11,15 +11,15 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/propagation"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // trained returns a workspace with a small model of a policy.

@@ -19,7 +19,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/study"
 )
 
@@ -181,7 +181,7 @@ func (f *distancesFlags) params(ctx context.Context, e *command.Environment, m m
 	if len(kg.EdgeFiles(m, f.split)) == 0 || kg.EntitiesOf(m, f.split) < 1 {
 		return p, fmt.Errorf("%s has no edges for --split %s; run %s", p.Graph, f.split, e.Workspace.Command("preprocess", "--force"))
 	}
-	sizes, err := preprocess.Sizes(ctx, e.Workspace.Graph(), m, f.split)
+	sizes, err := encode.Sizes(ctx, e.Workspace.Graph(), m, f.split)
 	if err != nil {
 		return p, err
 	}

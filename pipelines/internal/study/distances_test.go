@@ -16,12 +16,12 @@ import (
 	"tagnet/formats/hop"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/study"
 )
 
@@ -84,7 +84,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 			read[source] = record.Column(1).(*array.FixedSizeBinary).Value(i)
 		}
 	}
-	searcher := modelgraph.NewSearcher(g)
+	searcher := graph.NewSearcher(g)
 	want, got := make([]uint8, g.Entities), make([]uint8, g.Entities)
 	rows, byDistance := 0, map[string]int64{"1": 0, "2": 0, "3": 0, "4": 0, "unreached": 0}
 	for source := range int32(g.Entities) {
@@ -98,7 +98,7 @@ func compare(t *testing.T, loaded *kg.KG, folder, split string, all bool) {
 		}
 		rows++
 		tables.Unpack(packed, got)
-		searcher.Search(source, 4, modelgraph.Query{}, want)
+		searcher.Search(source, 4, graph.Query{}, want)
 		if !slices.Equal(got, want) {
 			t.Fatalf("source %d: %v, want %v", source, got, want)
 		}

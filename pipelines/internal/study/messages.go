@@ -14,11 +14,11 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/pretrained"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/study"
 )
 
@@ -132,7 +132,7 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	sizes, err := preprocess.SizesOf(ctx, loaded, f.split)
+	sizes, err := encode.SizesOf(ctx, loaded, f.split)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 	"tagnet/stages/study"
 )
 

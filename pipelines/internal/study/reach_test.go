@@ -11,15 +11,15 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
-	modelgraph "tagnet/model/graph"
+	"tagnet/model/engine/parts"
+	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/parts"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/scoring/scoringtest"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // TestReachIsScores compares the messages with those that scoring a model sends, which propagates the queries of a source and a relation once.
@@ -29,7 +29,7 @@ func TestReachIsScores(t *testing.T) {
 	for _, most := range []int{1, 5, 12, 1000} {
 		pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--layers", "3", "--deltas", "1", "--reach", fmt.Sprint(most), "--force")
 		rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
-		l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
+		l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestReachIsScores(t *testing.T) {
 // TestReachEqualsCountingEdgeByEdge compares sums for every way of removing with those of each query's part.
 func TestReachEqualsCountingEdgeByEdge(t *testing.T) {
 	workspace := prepared(t, true)
-	l, err := preprocess.Load(t.Context(), filepath.Join(workspace, "graph"))
+	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +131,11 @@ func countedWithin(t *testing.T, l *kg.KG, split string, layers, delta, most int
 const outside = hop.Unreached + 1
 
 // within returns the distances in a query's part, of all entities.
-func within(g *modelgraph.Graph, q modelgraph.Query, hops, most int) []int {
+func within(g *graph.Graph, q graph.Query, hops, most int) []int {
 	var part parts.Subgraph
 	parts.NewFinder(g, most, hops).Find(q, &part)
 	local := make([]uint8, len(part.Entities))
-	modelgraph.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Query, local)
+	graph.NewSearcher(part.Of(g)).Search(part.Source, hops, part.Query, local)
 	distances := make([]int, g.Entities)
 	for o := range distances {
 		distances[o] = outside

@@ -13,16 +13,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu/interpreter"
 	"tagnet/model/learn"
 	"tagnet/model/learn/learntest"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/pipelinetest"
-	stagegraph "tagnet/stages/preprocess"
+	stagegraph "tagnet/stages/encode"
 	"tagnet/stages/train"
 	"tagnet/stages/worker"
 )
@@ -273,7 +273,7 @@ func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 }
 
 // facts returns what the batches of the training facts are made by.
-func facts(t *testing.T, p train.Params) optimizer.Keys {
+func facts(t *testing.T, p train.Params) steps.Keys {
 	t.Helper()
 	loaded, err := stagegraph.Load(t.Context(), p.Graph)
 	if err != nil {
@@ -283,7 +283,7 @@ func facts(t *testing.T, p train.Params) optimizer.Keys {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return optimizer.KeysOf(facts, p.Run.Configuration)
+	return steps.KeysOf(facts, p.Run.Configuration)
 }
 
 // TestMemoryOfCards expects that the budget counts a trainer for each card that workers train on at the same time.

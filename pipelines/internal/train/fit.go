@@ -9,12 +9,12 @@ import (
 	"tagnet/model/answer/probability"
 	"tagnet/model/budget"
 	"tagnet/model/engine/device"
-	"tagnet/pipelines/internal/derived"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/stages/worker"
 )
 
 // openFit finds out whether the probabilities of the best checkpoint are fitted.
-func (t *trainer) openFit(ctx context.Context) (*derived.Fit, error) {
+func (t *trainer) openFit(ctx context.Context) (*probabilities.Fit, error) {
 	m, err := worker.Model(ctx, t.folder, "best", t.loaded)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (t *trainer) openFit(ctx context.Context) (*derived.Fit, error) {
 	if err := m.SetReach(t.configuration.Reach); err != nil {
 		return nil, err
 	}
-	return derived.OpenFit(ctx, t.e, m, t.Resources)
+	return probabilities.OpenFit(ctx, t.e, m, t.Resources)
 }
 
 // unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether it is left to make.
@@ -95,7 +95,7 @@ func (f *flags) estimate(sizes, all budget.Sizes) budget.Estimate {
 	}
 	e := budget.Of(sizes, f.configuration, u)
 	if !f.bundles {
-		e = e.Or(derived.EstimateFit(all, f.configuration))
+		e = e.Or(probabilities.EstimateFit(all, f.configuration))
 	}
 	return e
 }

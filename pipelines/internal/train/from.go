@@ -9,7 +9,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -107,7 +107,7 @@ func (t *trainer) writeOrigin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	moments, _ := optimizer.NewSolver(t.configuration, 2*len(t.loaded.Relations), k).State()
+	moments, _ := steps.NewSolver(t.configuration, 2*len(t.loaded.Relations), k).State()
 	guarded := t.stage.Lock().Guard(ctx)
 	if err := storage.Remove(guarded, t.e.Workspace.TrainingLog()); err != nil { // of a training that was removed
 		return err

@@ -13,12 +13,12 @@ import (
 
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/learn"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -349,7 +349,7 @@ func (t *trainer) fitSeconds(ctx context.Context, about time.Duration) (float64,
 		return 0, err
 	}
 	c := t.configuration
-	weights := parameters.Initialize(parameters.Layout(c, 2*len(t.loaded.Relations)), optimizer.WeightsSeed(uint64(t.e.Seed)))
+	weights := parameters.Initialize(parameters.Layout(c, 2*len(t.loaded.Relations)), steps.WeightsSeed(uint64(t.e.Seed)))
 	m := answer.New(t.loaded, checkpoint.Record{Configuration: c, Epoch: 1, Origin: t.origin.recorded}, weights, answer.Means{
 		Kernel: k, Threads: worker.Threads(t.Threads, t.allotment.MaxThreads), Device: &selected,
 	})
@@ -388,7 +388,7 @@ func (f *flags) extend(ctx context.Context, e *command.Environment, records []ch
 	// Its learning rate decays as it was to, and then no more. One that grows is left alone.
 	least := t.configuration.LeastLearningRate
 	if t.configuration.LearningRateDecay < 1 {
-		least = max(least, optimizer.LearningRate(t.configuration, t.configuration.Epochs))
+		least = max(least, steps.LearningRate(t.configuration, t.configuration.Epochs))
 	}
 	f.before = int(t.trained(records))
 	given := []string{"--epochs", strconv.Itoa(f.before + more), "--least_learning_rate", strconv.FormatFloat(least, 'g', -1, 64)}
@@ -405,7 +405,7 @@ func (t *trainer) trained(records []checkpoint.Record) float64 {
 	if last.Partial == nil {
 		return float64(last.Epoch)
 	}
-	return float64(last.Epoch-1) + float64(last.Partial.Queries)/float64(optimizer.Drawn(int(t.facts), t.configuration))
+	return float64(last.Epoch-1) + float64(last.Partial.Queries)/float64(steps.Drawn(int(t.facts), t.configuration))
 }
 
 // flags returns the flags of the choice, with its amounts.

@@ -8,11 +8,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
-	"tagnet/model/engine/accelerator"
+	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/train"
@@ -56,8 +56,8 @@ func (f *flags) openDevices() error {
 }
 
 // keys reads the keys of the facts by which batches are made.
-func (t *trainer) keys(ctx context.Context) (optimizer.Keys, error) {
-	return optimizer.ReadKeys(ctx, storage.Join(t.e.Workspace.Graph(), kg.QueriesFile("train")), int(t.facts), t.configuration)
+func (t *trainer) keys(ctx context.Context) (steps.Keys, error) {
+	return steps.ReadKeys(ctx, storage.Join(t.e.Workspace.Graph(), kg.QueriesFile("train")), int(t.facts), t.configuration)
 }
 
 // firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for

@@ -18,21 +18,21 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
+	"tagnet/model/accelerator"
 	"tagnet/model/budget"
-	"tagnet/model/engine/accelerator"
 	"tagnet/model/engine/relations"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/cuda"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
-	"tagnet/model/learn/optimizer"
+	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
-	"tagnet/pipelines/internal/derived"
-	"tagnet/stages/preprocess"
+	"tagnet/pipelines/internal/probabilities"
+	"tagnet/stages/encode"
 	"tagnet/stages/train"
 )
 
@@ -128,7 +128,7 @@ type trainer struct {
 	stage  *workspace.Stage
 	folder checkpoint.Folder
 
-	fit *derived.Fit // of the best checkpoint, or nil until it is opened
+	fit *probabilities.Fit // of the best checkpoint, or nil until it is opened
 }
 
 // run trains a model, or resumes a training, and fits its probabilities.
@@ -216,14 +216,14 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		return nil, err
 	}
 	// What the splits allow.
-	split, err := preprocess.SizesOf(ctx, loaded, "train")
+	split, err := encode.SizesOf(ctx, loaded, "train")
 	if err != nil {
 		return nil, err
 	}
 	if split.Queries == 0 {
 		return nil, errors.New("the train split has no queries: put facts into the dataset's train.txt and preprocess again")
 	}
-	sizes, err := preprocess.SizesOf(ctx, loaded, "valid")
+	sizes, err := encode.SizesOf(ctx, loaded, "valid")
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if sizes.RelationEdges, err = relations.CountEdges(loaded.Train.Graph, f.configuration); err != nil {
 		return nil, err
 	}
-	all, err := preprocess.SizesOf(ctx, loaded, kg.All)
+	all, err := encode.SizesOf(ctx, loaded, kg.All)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	if err := t.openBundles(ctx); err != nil {
 		return nil, err
 	}
-	drawn := int64(optimizer.Drawn(int(t.facts), f.configuration)) // queries of an epoch
+	drawn := int64(steps.Drawn(int(t.facts), f.configuration)) // queries of an epoch
 	t.stage.Configuration = t.recorded()
 	cost, err := t.cost(ctx)
 	if err != nil {
@@ -448,7 +448,7 @@ func (t *trainer) sameRun(records []checkpoint.Record) error {
 		if err != nil {
 			return err
 		}
-		if rate := optimizer.LearningRate(t.configuration, r.Epoch); r.Partial == nil && r.LearningRate != rate {
+		if rate := steps.LearningRate(t.configuration, r.Epoch); r.Partial == nil && r.LearningRate != rate {
 			different = append(different, fmt.Sprintf("the learning rate is %g there, %g here", r.LearningRate, rate))
 		}
 		if r.Seed != t.e.Seed {
@@ -546,7 +546,7 @@ const grace = 10 * time.Second
 // runJobs runs the Beam pipeline of one worker, or the pipelines of the rounds of several.
 func (t *trainer) runJobs(ctx context.Context, p train.Params, show *display) error {
 	if command.Elsewhere() { // a training in this process reports to the session
-		queries := int64(optimizer.Drawn(int(t.facts), t.configuration))
+		queries := int64(steps.Drawn(int(t.facts), t.configuration))
 		defer t.follow(ctx, queries, show)()
 	}
 	if t.rounds.Workers > 1 {

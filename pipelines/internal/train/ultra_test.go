@@ -9,7 +9,7 @@ import (
 	"tagnet/model"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"

@@ -9,8 +9,8 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/engine"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 	"tagnet/model/zoo"
 )
 

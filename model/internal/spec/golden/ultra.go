@@ -12,8 +12,8 @@ import (
 
 	"tagnet/formats/input/pytorch"
 	"tagnet/model/graph"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/pretrained"
 )
 
 // ULTRA is a graph, and what an independent implementation in float64 computes of it with weights that ULTRA's authors published.

@@ -19,12 +19,12 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/pretrained"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/cli/progress"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // ModelUsage explains the flag --model.
@@ -92,7 +92,7 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 		errors.As(err, &unknown)
 		return nil, nil, remedy.Errorf("leave --bundles out", "%w: parts of the graph have facts of these, which only the whole graph can leave out", unknown)
 	}
-	known, err := preprocess.Load(ctx, e.Workspace.Graph(), lack...)
+	known, err := encode.Load(ctx, e.Workspace.Graph(), lack...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
-	"tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // HasQueries reports whether a split of the workspace's graph has queries. It takes the manifest's word, and yes for
@@ -55,7 +55,7 @@ func (w Workspace) open(ctx context.Context, outline bool) (*kg.KG, map[string]s
 	if err != nil {
 		return nil, nil, err
 	}
-	loaded, err := preprocess.Open(ctx, w.Graph(), outline)
+	loaded, err := encode.Open(ctx, w.Graph(), outline)
 	switch {
 	case err != nil:
 		return nil, nil, manifest.Confirm(ctx, w.Graph(), m.Checksum, err)

@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/pretrained"
 )
 
 // Default is the workspace of a pipeline without --workspace.

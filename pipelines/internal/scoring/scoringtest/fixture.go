@@ -13,14 +13,14 @@ import (
 	"tagnet/model/answer/probability"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
+	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/parameters"
-	"tagnet/model/weights/pretrained"
-	"tagnet/model/weights/weightstest"
+	"tagnet/model/weightstest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
-	encode "tagnet/stages/preprocess"
+	"tagnet/stages/encode"
 )
 
 // Trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the ring of

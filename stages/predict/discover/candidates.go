@@ -1,0 +1,64 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/model/answer"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/workload"
+	"tagnet/stages/encode"
+	"tagnet/stages/predict"
+)
+
+func init() { beam.RegisterDoFn(&candidatesFn{}) }
+
+// CandidatesParams are the parameters of Candidates.
+type CandidatesParams struct {
+	// Queries ask for tails, for heads, or for both.
+	Queries workload.Params
+	// Model scores them, and lists their best new answers with their ranks.
+	Model predict.Params
+	// Spills has the spill files. Name begins the names of the spill files and of their index. Required.
+	Spills SpillFolder
+	Name   string
+}
+
+// Candidates scores queries and writes their best answers as candidates. Output: the URL of the index.
+func Candidates(s beam.Scope, p CandidatesParams) beam.PCollection {
+	s = s.Scope("discover.Candidates")
+	return index(s, p.Spills, p.Name, beam.ParDo(s, &candidatesFn{Params: p}, predict.Shards(s, p.Queries)))
+}
+
+type candidatesFn struct{ Params CandidatesParams }
+
+// ProcessElement scores a shard and writes its candidates.
+func (f *candidatesFn) ProcessElement(ctx context.Context, shard predict.Shard, emit func(Section)) error {
+	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
+		return f.write(f.Params.Spills.Lock.Guard(ctx), shard, scored, emit)
+	})
+}
+
+// write writes the best answers of a shard to spill files and emits their sections.
+func (f *candidatesFn) write(ctx context.Context, shard predict.Shard, scored *answer.Scored, emit func(Section)) error {
+	loaded, err := encode.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
+	if err != nil {
+		return err
+	}
+	base := int32(len(loaded.Relations))
+	var candidates []discovery.Candidate
+	for i := range scored.Queries {
+		candidates = append(candidates, discovery.Listed(&scored.Queries[i], base)...)
+	}
+	emit(Section{Queries: int64(len(scored.Queries))})
+	if len(candidates) == 0 {
+		return nil
+	}
+	name := fmt.Sprintf("%s-%05d-of-%05d", f.Params.Name, shard.Number, shard.Of)
+	if err := f.Params.Spills.writeAnswers(ctx, name+"-answers", candidates, base, emit); err != nil {
+		return err
+	}
+	return f.Params.Spills.writeFacts(ctx, name, candidates, emit)
+}

@@ -1,0 +1,253 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/externalsort"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/discovery"
+	"tagnet/model/answer/probability"
+	"tagnet/model/graph/kg"
+	"tagnet/stages/encode"
+	"tagnet/stages/evaluation"
+	"tagnet/stages/predict"
+	"tagnet/stages/worker"
+)
+
+func init() {
+	beam.RegisterDoFn(&selectFn{})
+	beam.RegisterDoFn(&writeFn{})
+	beam.RegisterType(reflect.TypeFor[Selected]())
+}
+
+// The names of the outputs: a table, which is a folder of parts, and its text.
+const (
+	Table = "facts"
+	Text  = "facts.tsv"
+)
+
+// RowsPerPart is the number of facts of a part of the table.
+const RowsPerPart = 1 << 17
+
+// ListParams are the parameters of List.
+type ListParams struct {
+	// Spills has the spill files of candidates, of the names Of, and those of Backward. Required.
+	Spills SpillFolder
+	Of     []string
+	// Folder is the URL of the folder of the outputs. Required.
+	Folder string
+	// Lock guards Folder; the zero Lock is never lost.
+	Lock lock.Lock
+	// TopK is the number of best new answers of a query that are candidates.
+	TopK int
+	// Most facts are listed, with at least the probability Least.
+	Most  int
+	Least float64
+	// Model scored the facts, has their probabilities, if there are any, and explains them if it has Paths.
+	Model predict.Params
+}
+
+// Selected are the best facts of a range. It is an element of pipelines.
+type Selected struct {
+	// Spill has their entries, in order.
+	Spill externalsort.Spill
+	// Candidates counts the facts of the range, Unclaimed those without a probability, if there are probabilities.
+	Candidates, Unclaimed int64
+}
+
+// List writes the list of new facts, and explains them. Output: the URL of metrics.DiscoveryFile, when all is written.
+func List(s beam.Scope, p ListParams) beam.PCollection {
+	s = s.Scope("discover.List")
+	selected := beam.GroupByKey(s, beam.AddFixedKey(s, beam.ParDo(s, &selectFn{Params: p}, ranges(s))))
+	if p.Model.Paths == 0 {
+		return beam.ParDo(s, &writeFn{Params: p}, selected)
+	}
+	return explain(s, p, selected)
+}
+
+// names returns those of all candidates, and of the answers to the other query of each.
+func (p ListParams) names() []string { return append(slices.Clip(p.Of), backwardName) }
+
+// view returns the graph that was asked.
+func (p ListParams) view(ctx context.Context) (*kg.View, *kg.KG, error) {
+	loaded, err := encode.Load(ctx, p.Model.Graph, p.Model.Without...)
+	if err != nil {
+		return nil, nil, err
+	}
+	view, err := loaded.On(ctx, p.Model.Split)
+	return view, loaded, err
+}
+
+type selectFn struct{ Params ListParams }
+
+// ProcessElement selects the facts of a range that may be in the list.
+func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Selected)) error {
+	p := f.Params
+	ctx, leave, err := worker.Enter(p.Lock.Guard(ctx), 1)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	estimator, err := p.Model.Estimator(ctx)
+	if err != nil {
+		return err
+	}
+	spills, err := p.Spills.ofRange(ctx, p.names(), factRecords, number)
+	if err != nil {
+		return err
+	}
+	var out Selected
+	// Both lists of ranks are sorted by fact, so that the two ranks of a fact meet; its probability follows from them.
+	best := discovery.Best{Most: p.Most}
+	add, end := discovery.Join(func(o *probability.Observation) error {
+		e := discovery.Entry{Observation: *o}
+		out.Candidates++
+		if estimator != nil {
+			if e.Estimate = estimator.Estimate(o); !e.Claimed {
+				out.Unclaimed++
+			}
+			if e.Probability < p.Least {
+				return nil
+			}
+		}
+		best.Add(e)
+		return nil
+	})
+	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("best-%02d", number))
+	if err := externalsort.MergeFactRows(ctx, spills, prefix, add); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	// The best facts of the range, sorted.
+	if out.Spill, err = writeEntries(ctx, prefix, &best); err != nil {
+		return err
+	}
+	emit(out)
+	return nil
+}
+
+// writeEntries writes the best entries to a spill file.
+func writeEntries(ctx context.Context, url string, best *discovery.Best) (externalsort.Spill, error) {
+	best.Sort()
+	w, err := externalsort.CreateRankedRows(ctx, url)
+	if err != nil {
+		return externalsort.Spill{}, err
+	}
+	defer w.Abort()
+	for i := range best.Entries {
+		if err := w.Write(best.Entries[i].Record()); err != nil {
+			return externalsort.Spill{}, err
+		}
+	}
+	return w.Cut(), w.Commit()
+}
+
+type writeFn struct{ Params ListParams }
+
+// ProcessElement writes the list.
+func (f *writeFn) ProcessElement(ctx context.Context, _ int, selected func(*Selected) bool, emit func(string)) error {
+	if err := f.Params.write(ctx, selected, func(from, listed int64, entries []discovery.Entry) error { return nil }); err != nil {
+		return err
+	}
+	emit(storage.Join(f.Params.Folder, metrics.DiscoveryFile))
+	return nil
+}
+
+// write writes the list of what ranges selected, and calls each with the entries of each part, how many come before, and how many there are in all.
+func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, each func(from, listed int64, entries []discovery.Entry) error) error {
+	ctx = p.Lock.Guard(ctx)
+	// The ranges' selections are merged; the best of them are the list.
+	var sum Selected
+	var spills []externalsort.Spill
+	var one Selected
+	for selected(&one) {
+		sum.Candidates, sum.Unclaimed = sum.Candidates+one.Candidates, sum.Unclaimed+one.Unclaimed
+		sum.Spill.Records += one.Spill.Records
+		spills = append(spills, one.Spill)
+	}
+	listed := min(sum.Spill.Records, int64(p.Most))
+	view, loaded, err := p.view(ctx)
+	if err != nil {
+		return err
+	}
+	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
+	// The table, in parts, then its text and its description.
+	table := storage.Join(p.Folder, Table)
+	parts := int(max(1, (listed+RowsPerPart-1)/RowsPerPart))
+	from, part := int64(0), 0
+	err = chunks(ctx, spills, storage.Join(p.Spills.Folder, "list"), listed, func(entries []discovery.Entry) error {
+		if err := parquet.Write(ctx, parquet.PartFile(table, part, parts), names.Facts(entries, from)); err != nil {
+			return err
+		}
+		if err := each(from, listed, entries); err != nil {
+			return err
+		}
+		from, part = from+int64(len(entries)), part+1
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := parquet.WriteText(ctx, storage.Join(p.Folder, Text), evaluation.FactsHeading, table, parts, evaluation.FactLines); err != nil {
+		return err
+	}
+	return p.describe(ctx, metrics.Discovery{Candidates: sum.Candidates, Listed: listed}, sum.Unclaimed)
+}
+
+// chunks calls each with the first listed entries of all spills, a part of the table at a time, at least once.
+func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, listed int64, each func([]discovery.Entry) error) error {
+	var entries []discovery.Entry
+	left := listed
+	enough := errors.New("the list is complete")
+	err := externalsort.MergeRankedRows(ctx, spills, prefix, func(r externalsort.RankedRow) error {
+		if left == 0 {
+			return enough
+		}
+		left--
+		if entries = append(entries, discovery.EntryOf(r)); len(entries) < RowsPerPart || left == 0 {
+			return nil
+		}
+		err := each(entries)
+		entries = entries[:0]
+		return err
+	})
+	if err != nil && err != enough {
+		return err
+	}
+	return each(entries)
+}
+
+// describe writes the description of the list, metrics.DiscoveryFile.
+func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
+	d.Graph, d.Checkpoint, d.TopK = p.Model.Split, p.Model.Checkpoint, p.TopK
+	for _, name := range p.names() {
+		asked, err := p.Spills.Index(ctx, name)
+		switch {
+		case err != nil:
+			return err
+		case name == backwardName:
+			d.BackwardQueries += asked.Queries
+		default:
+			d.Queries += asked.Queries
+		}
+	}
+	estimator, err := p.Model.Estimator(ctx)
+	if err != nil {
+		return err
+	}
+	if e := estimator; e != nil {
+		d.Probabilities = &metrics.Presumed{Presumed: e.Presumed, Bound: e.Bound, Missing: e.Missing, Unclaimed: unclaimed}
+	}
+	return storage.WriteJSON(ctx, storage.Join(p.Folder, metrics.DiscoveryFile), d)
+}
