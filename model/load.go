@@ -24,7 +24,7 @@ type Files struct{ Train, Valid, Test string }
 
 // Load loads a model without a workspace: the facts of text files, and a checkpoint, given by the path of its
 // .safetensors or .json file, which lie side by side, or of the file best. With a file of ULTRA's weights (.pth) instead, which answer
-// on any graph, or the name zero, of the model of any graph that tagnet comes with, nothing needs to have been trained. Errors are as Open's; a line
+// on any graph, or the name zero, of the foundation model that tagnet comes with, nothing needs to have been trained. Errors are as Open's; a line
 // that is no fact is a triples.BadLine.
 func Load(ctx context.Context, files Files, path string, list ...Option) (*Model, error) {
 	var facts Facts

@@ -108,7 +108,7 @@ func newOptions(list []Option) (options, error) {
 }
 
 // Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. Where nothing is trained, it takes
-// zero, the model of any graph that tagnet comes with. It reads the probabilities that the workspace keeps; without them Fit
+// zero, the foundation model that tagnet comes with. It reads the probabilities that the workspace keeps; without them Fit
 // makes them; for damaged ones its error has the remedy. In the inductive setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
 // weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
 // them applies.
@@ -134,7 +134,7 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	if err != nil {
 		return fail(classify(err))
 	}
-	// Without options and without a training, the model of any graph answers.
+	// Without options and without a training, the foundation model answers.
 	if o.checkpoint == bestCheckpoint && o.run == checkpoint.DefaultRun {
 		trained, err := checkpoint.Trained(ctx, workspace)
 		if err != nil {

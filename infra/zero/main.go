@@ -1,4 +1,4 @@
-// Command zero trains one model of any graph on the graphs of several workspaces and on graphs that are made from random rules, in turns: the
+// Command zero trains one foundation model on the graphs of several workspaces and on graphs that are made from random rules, in turns: the
 // model in the box is one.
 package main
 
@@ -62,7 +62,7 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.StringVar(&o.kernel, "kernel", "auto", "variant of the kernels")
 	set.Float64Var(&o.minutes, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch")
 	set.BoolVar(&o.resume, "resume", false, "continue from the newest checkpoint of the same command")
-	if err := program.Parse(set, "Trains one model of any graph on several graphs, in turns.", arguments, diagnostics); err != nil {
+	if err := program.Parse(set, "Trains one foundation model on several graphs, in turns.", arguments, diagnostics); err != nil {
 		return o, err
 	}
 	if o.workspace == "" || o.graphs == "" {

@@ -18,7 +18,7 @@ var models embed.FS
 // Names lists the models, in alphabetical order.
 var Names = []string{"fb237_v1", "wn18rr", "wn18rr_v1", Zero}
 
-// Zero is the name of the model of any graph, which answers without training.
+// Zero is the name of the foundation model, which answers without training.
 const Zero = "zero"
 
 // ErrUnknown is the error of a name that is none of Names.
@@ -30,14 +30,14 @@ type Card struct {
 	// any graph has no Dataset: its record lists what it was trained on.
 	Dataset   string `json:"dataset,omitempty"`
 	Inference string `json:"inference,omitempty"`
-	// Seen begin the names of datasets with facts that a model of any graph was trained on, as letters and digits in lower case.
+	// Seen begin the names of datasets with facts that a foundation model was trained on, as letters and digits in lower case.
 	Seen []string `json:"seen,omitempty"`
 	// Data is the origin and the license of the data.
 	Data Data `json:"data"`
 	// Checkpoint is the name of the files of the checkpoint, without endings.
 	Checkpoint string   `json:"checkpoint"`
 	Training   Training `json:"training"`
-	// Evaluation is left out for a model of any graph.
+	// Evaluation is left out for a foundation model.
 	Evaluation Evaluation `json:"evaluation,omitzero"`
 }
 

@@ -32,7 +32,7 @@ def discover(
     Args:
         facts: a DataFrame of pandas or polars or an Arrow table with the columns head, relation and tail, or tuples of these.
         folder: keeps the workspace, for `tagnet.open`, `serve` or another call with the same facts; by default it is a temporary one.
-        train: False asks zero, the model of any graph; True trains zero further on the facts; a dict has the flags of `train`
+        train: False asks zero, the foundation model; True trains zero further on the facts; a dict has the flags of `train`
             instead: dict(preset="small") or dict(epochs=4).
         relations: the relations of the facts that are wanted.
         most: how many facts, 10,000 by default.

@@ -6,6 +6,6 @@
 //
 // In graphs with hidden classes, which are small and dense, base relations hold between entities of certain classes.
 //
-// Some of the facts that follow are held out, so that the answers to queries about them are known. A model of any graph can train on
+// Some of the facts that follow are held out, so that the answers to queries about them are known. A foundation model can train on
 // an endless supply of such graphs; and what it answers on them shows which rules it has learned.
 package synthetic

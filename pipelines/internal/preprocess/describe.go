@@ -138,7 +138,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 
 // unmeasured says what is impossible without the facts of a split, and what is possible, or returns "".
 func unmeasured(s counts.Dataset) string {
-	const answers = "zero, the model of any graph, or a model that is trained here, answer your own queries"
+	const answers = "zero, the foundation model, or a model that is trained here, answer your own queries"
 	switch valid, test := s.Queries["valid"] > 0, s.Queries["test"] > 0; {
 	case !valid && !test:
 		return "no validation and no test facts (valid.txt, test.txt): " + answers + ", but no model can be measured; preprocess --split 80,10,10 divides one file of facts"

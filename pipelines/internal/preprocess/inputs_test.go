@@ -375,7 +375,7 @@ func TestGraphAlone(t *testing.T) {
 	if diff := cmp.Diff(map[string]int64{"train": 10, "valid": 0, "test": 0}, s.Queries); diff != "" || s.Facts != 5 {
 		t.Errorf("%d facts, queries: %s", s.Facts, diff)
 	}
-	for _, says := range []string{"no validation and no test facts (valid.txt, test.txt): ", "zero, the model of any graph, or", "but no model can be measured; preprocess --split 80,10,10", "discover --workspace", "train --workspace"} {
+	for _, says := range []string{"no validation and no test facts (valid.txt, test.txt): ", "zero, the foundation model, or", "but no model can be measured; preprocess --split 80,10,10", "discover --workspace", "train --workspace"} {
 		if !strings.Contains(out, says) {
 			t.Errorf("does not say %q: %s", says, out)
 		}

@@ -417,7 +417,7 @@ func (f *flags) finish(ctx context.Context, e *command.Environment, source datas
 		}
 	}
 	if w := e.Workspace; !w.Complete(ctx, w.CheckpointsFolder()) && !w.Complete(ctx, w.EvaluationFolder("test")) {
-		e.Next(w.ListStep(ctx)) // by the model of any graph
+		e.Next(w.ListStep(ctx)) // by the foundation model
 	}
 	e.NextSteps(ctx, e.TrainStep())
 	return nil

@@ -93,7 +93,7 @@ type act struct {
 	told   func(ctx context.Context, e *command.Environment) error
 }
 
-// acts returns the steps of quickstart, with the model of any graph before the training.
+// acts returns the steps of quickstart, with the foundation model before the training.
 func (f *playground) acts() []act {
 	zero := Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(), Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
 	var list []act

@@ -20,7 +20,7 @@ const WeightsFolder = "weights"
 // Given reports whether --model names the model, or it is zero because nothing is trained.
 func (r *Run) Given() bool { return r.given }
 
-// Next prints commands that can follow, and for the model of any graph one that makes a better one.
+// Next prints commands that can follow, and for the foundation model one that makes a better one.
 func (r *Run) Next(commands ...workspace.Command) {
 	if r.given && r.Model.Record.Origin.Model == zoo.Zero {
 		further := r.E.Workspace.Command("train", "--from", zoo.Zero)

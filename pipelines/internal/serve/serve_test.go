@@ -389,7 +389,7 @@ func TestRefusedCommands(t *testing.T) {
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--model", "last")
 }
 
-// TestServesWithoutATraining serves the model of any graph, with probabilities of the graph's validation facts.
+// TestServesWithoutATraining serves the foundation model, with probabilities of the graph's validation facts.
 func TestServesWithoutATraining(t *testing.T) {
 	workspace := trained(t)
 	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {

@@ -14,23 +14,23 @@ import (
 	"tagnet/model/zoo"
 )
 
-// ZeroshotResults is the folder of the results of models of any graph, beside their list.
+// ZeroshotResults is the folder of the results of foundation models, beside their list.
 const ZeroshotResults = "zeroshot/results"
 
-// The commands in the results of models of any graph, and of a part of the graph.
+// The commands in the results of foundation models, and of a part of the graph.
 const (
 	ScoreCommand = "score"
 	TrainCommand = "train"
 )
 
-// Zeroshot lists models of any graph, and the graphs that they are measured on. Protocol says for readers how, and what the keys mean.
+// Zeroshot lists foundation models, and the graphs that they are measured on. Protocol says for readers how, and what the keys mean.
 type Zeroshot struct {
 	Protocol []string `json:"protocol"`
 	Models   []Model  `json:"models"`
 	Graphs   []Target `json:"graphs"`
 }
 
-// Model is a model of any graph.
+// Model is a foundation model.
 type Model struct {
 	Name string `json:"name"`
 	// File holds the weights, below the folder of the data, and SHA256 is its checksum; or Model is the name of a model that tagnet

@@ -42,7 +42,7 @@ func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
 		return err
 	}
 	*model = zoo.Zero
-	e.Say("no model is trained in this workspace: %s answers, tagnet's model of any graph; a better one: %s, or without --from for longer",
+	e.Say("no model is trained in this workspace: %s answers, tagnet's foundation model; a better one: %s, or without --from for longer",
 		zoo.Zero, e.Workspace.Command("train", "--from", zoo.Zero))
 	return nil
 }
