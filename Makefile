@@ -147,14 +147,14 @@ ptx: $(BIN)/cuda/installed ## compile the CUDA kernels to PTX (linux/amd64; need
 	$(PTX)
 	$(PTX) --local --kernels model/gpu/interpreter/testdata
 
-# Generated files are removed first, so that one which is no longer generated shows as deleted. PTX, which is embedded,
-# is compiled into memory instead.
+# Generated files are removed first, so that one which is no longer generated shows as deleted. PTX is compiled into memory, and compared
+# with that in the archive.
 .PHONY: current
 current: $(BIN)/cuda/installed ## fail if the committed kernels, PTX, or the pages of results differ from what is generated, or a CUDA kernel spills
-	git ls-files -z model ':!*.ptx' | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
+	git ls-files -z model | xargs -0 grep -lE '^// Code generated .* DO NOT EDIT\.$$' | xargs rm -f
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- model
-	@untracked=$$(git ls-files --others --exclude-standard -- model/engine/kernel 'model/*.ptx'); \
+	@untracked=$$(git ls-files --others --exclude-standard -- model/engine/kernel); \
 		if [ -n "$$untracked" ]; then echo "generated, but not committed: $$untracked"; exit 1; fi
 	$(PTX) --check
 	$(PTX) --check --local --kernels model/gpu/interpreter/testdata

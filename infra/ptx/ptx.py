@@ -1,4 +1,4 @@
-"""Compiles the CUDA C kernels of a folder to PTX beside them, and prints what each kernel takes of a card.
+"""Compiles the CUDA C kernels of a folder to PTX, in the archive ptx.zip beside them, and prints what each kernel takes of a card.
 
 make ptx and make current run it, on x86-64 with Linux, in an environment that has requirements.txt. It needs no card: NVRTC compiles, and
 ptxas, which prints the resources, assembles without one.
@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import nvidia
@@ -29,6 +30,9 @@ ARCHITECTURES = ("sm_80", "sm_90")
 
 # Bytes of shared memory that a block may declare. ptxas accepts all that an architecture has, but beyond this a launch must opt in.
 MOST_SHARED = 48 << 10
+
+# Of all PTX of a folder. Package gpu embeds that of the model's kernels.
+ARCHIVE = "ptx.zip"
 
 TOOLS = pathlib.Path(nvidia.__path__[0])
 
@@ -92,10 +96,25 @@ def inspect(name, ptx, architecture, local):
     return lines, problems
 
 
+def unpack(archive):
+    """Returns the PTX of an archive by name; nothing where there is none."""
+    if not archive.exists():
+        return {}
+    with zipfile.ZipFile(archive) as packed:
+        return {name: packed.read(name).decode() for name in packed.namelist()}
+
+
+def pack(archive, texts):
+    """Writes an archive of PTX. Its bytes depend on the texts alone: entries are sorted and have the time 0, which is in 1980."""
+    with zipfile.ZipFile(archive, "w") as packed:
+        for name, text in sorted(texts.items()):
+            packed.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED, 9)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernels", type=pathlib.Path, default="model/gpu/kernels", help="folder of the sources, which takes the PTX")
-    parser.add_argument("--check", action="store_true", help="write nothing, and fail unless the PTX in the folder is what the sources compile to")
+    parser.add_argument("--kernels", type=pathlib.Path, default="model/gpu/kernels", help=f"folder of the sources, and of {ARCHIVE}")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail unless the PTX in the archive is what the sources compile to")
     parser.add_argument("--local", action="store_true", help="accept kernels that take local memory, such as those that test the interpreter")
     arguments = parser.parse_args()
     folder = arguments.kernels
@@ -114,16 +133,13 @@ def main():
         inspected = pool.map(lambda one: inspect(one[0], compiled[one[0]], one[1], arguments.local), itertools.product(compiled, ARCHITECTURES))
         lines, problems = (list(itertools.chain(*parts)) for parts in zip(*inspected, strict=True))
     print(*lines, sep="\n")
-    committed = {path.name: path.read_text() for path in folder.glob("*.ptx")}
-    for name in sorted(committed.keys() | compiled.keys()):
-        if committed.get(name) == compiled.get(name):
-            continue
-        if arguments.check:
-            problems.append(f"{folder / name} is not what the sources compile to: run make ptx and commit the result")
-        elif name in compiled:
-            (folder / name).write_text(compiled[name])
-        else:
-            (folder / name).unlink()
+    # Texts are compared, as other versions of zlib compress them to other bytes.
+    committed = unpack(folder / ARCHIVE)
+    stale = [name for name in sorted(committed.keys() | compiled.keys()) if committed.get(name) != compiled.get(name)]
+    if arguments.check:
+        problems += [f"{folder / ARCHIVE}: {name} is not what the sources compile to: run make ptx and commit the result" for name in stale]
+    elif stale:
+        pack(folder / ARCHIVE, compiled)
     if problems:
         sys.exit("\n".join(problems))
 

@@ -1,10 +1,11 @@
 package interpreter
 
 import (
+	"archive/zip"
 	"errors"
+	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -92,7 +93,12 @@ func (l *updateLayer) launch(t testing.TB, d *Device, ptx string, weight []float
 
 func readPTX(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name + ".ptx")
+	archive, err := zip.OpenReader("testdata/ptx.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	text, err := fs.ReadFile(archive, name+".ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
