@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,23 +12,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tagnet/formats/remedy"
 	"tagnet/model"
 	"tagnet/model/accelerator"
-	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu"
 	"tagnet/model/gpu/cuda"
-	"tagnet/model/gpu/interpreter"
+	"tagnet/model/learn/learntest"
 	"tagnet/model/weights/configuration"
 )
 
-// cards are the devices of the tests' machine: two, of which the interpreter of PTX takes the place.
-var cards = gpu.Driver(func(ordinal int) (device.Device, error) {
-	if ordinal > 1 {
-		return nil, remedy.Errorf("use --device cuda:0", "opening CUDA device %d: %w", ordinal, device.ErrRange)
+// cards are the devices of the tests' machine, which compute on the CPU.
+var cards = func() learntest.Machine {
+	k, err := kernel.Named("")
+	if err != nil {
+		panic(err)
 	}
-	return interpreter.New(), nil
-})
+	return learntest.NewMachine(2, k)
+}()
 
 func init() { accelerator.Register(cards) }
 
@@ -43,12 +42,6 @@ func ExampleWithDevice() {
 	}
 	defer m.Close()
 	fmt.Println(m.Device())
-}
-
-// near compares scores and probabilities, of which a device adds the terms in another order.
-var near = cmp.Options{
-	cmp.Comparer(func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4*max(1, math.Abs(float64(y))) }),
-	cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-4 }),
 }
 
 // onBoth opens the saved model of the family with validation facts twice: on the CPU and on a device.
@@ -69,64 +62,57 @@ func onBoth(t *testing.T, choice string) (cpu, card *model.Model) {
 	return models[0], models[1]
 }
 
-// TestDeviceAnswersAsTheCPU compares all that a model answers.
+// TestDeviceAnswersAsTheCPU compares all that a model answers, and checks that a device computes it.
 func TestDeviceAnswersAsTheCPU(t *testing.T) {
-	t.Parallel()
 	for _, choice := range []string{"cuda:all", "auto"} {
-		t.Run(choice, func(t *testing.T) {
-			t.Parallel()
-			cpu, card := onBoth(t, choice)
-			if cpu.Device() != "" || !strings.HasPrefix(card.Device(), "computing on cuda:") {
-				t.Errorf("%q and %q", cpu.Device(), card.Device())
-			}
-			compareModels(t, cpu, card)
-			if choice == "auto" {
-				return // probabilities take the interpreter most of the time
-			}
-			compare(t, "probabilities", cpu, card, func(m *model.Model) (any, error) {
-				if err := m.Fit(t.Context(), nil); err != nil {
-					return nil, err
-				}
+		cpu, card := onBoth(t, choice)
+		if cpu.Device() != "" || !strings.HasPrefix(card.Device(), "computing on cuda:0 (imaginary)") {
+			t.Errorf("%q and %q", cpu.Device(), card.Device())
+		}
+		queries := everyQuery(cpu)[:6]
+		for _, test := range []struct {
+			what  string
+			onCPU bool
+			ask   func(m *model.Model) (any, error)
+		}{
+			{"answers", false, func(m *model.Model) (any, error) { return m.AskAll(t.Context(), queries, 5, model.WithKnown()) }},
+			{"answers of some", false, func(m *model.Model) (any, error) {
+				return m.Ask(t.Context(), queries[3], 5, model.Among([]string{"person 02", "person 03", "person 04"}))
+			}},
+			{"triples", false, func(m *model.Model) (any, error) { return m.Score(t.Context(), family()[:4]) }},
+			{"relations", false, func(m *model.Model) (any, error) { return m.Between(t.Context(), "person 03", "person 05", 2) }},
+			{"paths", true, func(m *model.Model) (any, error) {
+				return m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "grandparent_of"}, "person 07", 3)
+			}},
+			{"a fit", false, func(m *model.Model) (any, error) { return nil, m.Fit(t.Context(), nil) }},
+			{"probabilities", false, func(m *model.Model) (any, error) {
 				return m.Ask(t.Context(), model.Query{Source: "person 05", Relation: "grandparent_of"}, 5)
-			})
-		})
+			}},
+		} {
+			want, err := test.ask(cpu)
+			before := scored()
+			got, onDevice := test.ask(card)
+			if diff := cmp.Diff(want, got); diff != "" || errors.Join(err, onDevice) != nil {
+				t.Errorf("%s, %s: %v, %v (-CPU +device):\n%s", choice, test.what, err, onDevice, diff)
+			}
+			if onCPU := scored() == before; onCPU != test.onCPU {
+				t.Errorf("%s, %s: computed on the CPU: %t", choice, test.what, onCPU)
+			}
+		}
 	}
 }
 
-// compare asks two models the same.
-func compare(t *testing.T, what string, cpu, card *model.Model, ask func(m *model.Model) (any, error)) {
-	t.Helper()
-	want, err := ask(cpu)
-	if err != nil {
-		t.Fatal(err)
+// scored counts the scorings of all cards.
+func scored() (n int) {
+	for _, of := range cards.Count("score") {
+		n += of
 	}
-	got, err := ask(card)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got, near); diff != "" {
-		t.Errorf("%s (-CPU +device):\n%s", what, diff)
-	}
+	return n
 }
 
-func compareModels(t *testing.T, cpu, card *model.Model) {
-	t.Helper()
-	compare := func(what string, ask func(m *model.Model) (any, error)) { compare(t, what, cpu, card, ask) }
-	queries := everyQuery(cpu)[:6]
-	compare("answers", func(m *model.Model) (any, error) { return m.AskAll(t.Context(), queries, 5, model.WithKnown()) })
-	compare("answers of some", func(m *model.Model) (any, error) {
-		return m.Ask(t.Context(), queries[3], 5, model.Among([]string{"person 02", "person 03", "person 04"}))
-	})
-	compare("triples", func(m *model.Model) (any, error) { return m.Score(t.Context(), family()[:4]) })
-	compare("relations", func(m *model.Model) (any, error) { return m.Between(t.Context(), "person 03", "person 05", 2) })
-	compare("paths", func(m *model.Model) (any, error) {
-		return m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "grandparent_of"}, "person 07", 3)
-	})
-}
-
-// TestDeviceTakesTurns asks two models on one device at the same time.
-func TestDeviceTakesTurns(t *testing.T) {
-	t.Parallel()
+// TestDeviceIsShared asks two models on one device at the same time: it is opened once, and has its memory back when they are closed.
+func TestDeviceIsShared(t *testing.T) {
+	before := cards[0].Count("open")
 	cpu, card := onBoth(t, "cuda")
 	_, other := onBoth(t, "cuda")
 	queries := everyQuery(cpu)[:2]
@@ -138,7 +124,7 @@ func TestDeviceTakesTurns(t *testing.T) {
 	for i := range 4 {
 		wait.Go(func() {
 			got, err := []*model.Model{card, other}[i%2].AskAll(t.Context(), queries, 3)
-			if diff := cmp.Diff(want, got, near); diff != "" || err != nil {
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v (-CPU +device):\n%s", err, diff)
 			}
 		})
@@ -146,6 +132,9 @@ func TestDeviceTakesTurns(t *testing.T) {
 	wait.Wait()
 	if err := errors.Join(card.Close(), other.Close()); err != nil {
 		t.Error(err)
+	}
+	if opened := cards[0].Count("open") - before; opened > 1 || cards[0].Count("scorer") != cards[0].Count("close scorer") {
+		t.Errorf("opened %d times: %q", opened, cards[0].Operations)
 	}
 }
 

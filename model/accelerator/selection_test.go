@@ -25,7 +25,7 @@ func failing(operation string, err error) func(string) error {
 
 func TestSelect(t *testing.T) {
 	t.Parallel()
-	const used = "computing on imaginary:0 (a device of tests)"
+	const used = "computing on cuda:0 (imaginary)"
 	unsupported := remedy.Errorf("use --device cpu", "policy astar is not computed there")
 	wrapped := func(err error) error { return fmt.Errorf("imaginary:0: %w", err) }
 	for _, test := range []struct {
@@ -38,8 +38,8 @@ func TestSelect(t *testing.T) {
 		{choice: "cpu", open: device.ErrNoDriver},
 		{choice: "auto", want: used, device: true},
 		{choice: "cuda", want: used, device: true},
-		{choice: "cuda:2", want: "computing on imaginary:2 (a device of tests)", device: true},
-		{choice: "cuda:all", want: "computing on imaginary:0 (a device of tests), imaginary:1 (a device of tests), imaginary:2 (a device of tests)", device: true},
+		{choice: "cuda:2", want: "computing on cuda:2 (imaginary)", device: true},
+		{choice: "cuda:all", want: "computing on cuda:0 (imaginary), cuda:1 (imaginary), cuda:2 (imaginary)", device: true},
 		{choice: "cuda:all", open: wrapped(device.ErrNoDriver), err: "imaginary:0: no CUDA driver"},
 		{choice: "auto", open: wrapped(device.ErrNoDriver), want: "computing on the CPU: no CUDA driver"},
 		{choice: "auto", open: wrapped(device.ErrNoDevice), want: "computing on the CPU: imaginary:0: no CUDA device"},

@@ -68,7 +68,7 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 					t.Errorf("operations %q", got)
 				}
 				history, err := metrics.ReadHistory(t.Context(), run.History)
-				if err != nil || len(history) != 4 || history[3].Kernel != "imaginary" {
+				if err != nil || len(history) != 4 || history[3].Kernel != "cuda" {
 					t.Errorf("history %+v, %v, want 4 epochs of the device", history, err)
 				}
 				stored := true
@@ -151,7 +151,7 @@ func TestFailedDeviceWritesNothing(t *testing.T) {
 					if _, err := Train(t.Context(), run, data, func(p Progress) { other += p.OtherKernel }); err != nil {
 						t.Fatal(err)
 					}
-					if named := len(before) > 0 && after > 30; named && other != "imaginary" {
+					if named := len(before) > 0 && after > 30; named && other != "cuda" {
 						t.Errorf("the epoch before was trained on %q, want a device", other)
 					}
 					sameFiles(t, want, contents(t, run.Checkpoints))

@@ -3,10 +3,14 @@ package learntest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
+	"time"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
@@ -21,7 +25,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Devices are the devices of an imaginary machine, for one goroutine at a time.
+// Devices are the devices of an imaginary machine.
 type Devices struct {
 	// Kernel computes for them.
 	Kernel kernel.Kernel
@@ -34,6 +38,7 @@ type Devices struct {
 	// Operations are the operations that succeeded: open, trainer, step, store, load, scorer, score, and close, close trainer and close scorer. A step that
 	// was announced follows "announced".
 	Operations []string
+	recording  sync.Mutex
 }
 
 // Supports returns d.Unsupported, or what devices do not compute.
@@ -44,7 +49,7 @@ func (d *Devices) Supports(c configuration.Configuration) error {
 // Open returns a device.
 func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
 	if d.Number > 0 && ordinal >= d.Number {
-		return nil, fmt.Errorf("imaginary:%d: %w", ordinal, device.ErrRange)
+		return nil, remedy.Errorf("use --device cuda:0", "opening CUDA device %d: %w", ordinal, device.ErrRange)
 	}
 	if err := d.do("open"); err != nil {
 		return nil, err
@@ -59,8 +64,87 @@ func (d *Devices) do(operation string) error {
 			return err
 		}
 	}
-	d.Operations = append(d.Operations, operation)
+	d.record(operation)
 	return nil
+}
+
+func (d *Devices) record(operation string) {
+	d.recording.Lock()
+	defer d.recording.Unlock()
+	d.Operations = append(d.Operations, operation)
+}
+
+// Count counts the operations of a name.
+func (d *Devices) Count(operation string) (n int) {
+	d.recording.Lock()
+	defer d.recording.Unlock()
+	for _, o := range d.Operations {
+		if o == operation {
+			n++
+		}
+	}
+	return n
+}
+
+// Machine is an imaginary machine of devices with operations of their own, so that they compute at the same time.
+type Machine []*Devices
+
+// NewMachine returns a machine with a number of devices, which compute what a kernel does.
+func NewMachine(devices int, k kernel.Kernel) (m Machine) {
+	for range devices {
+		m = append(m, &Devices{Kernel: k})
+	}
+	return m
+}
+
+// Supports returns what real devices do not compute.
+func (Machine) Supports(c configuration.Configuration) error { return gpu.Supports(c) }
+
+// Open returns a device of the machine.
+func (m Machine) Open(ordinal int) (accelerator.Accelerator, error) {
+	if ordinal >= len(m) {
+		return nil, remedy.Errorf("use --device cuda:0", "opening CUDA device %d: %w", ordinal, device.ErrRange)
+	}
+	return m[ordinal].Open(ordinal)
+}
+
+// Count counts the operations of a name on each device.
+func (m Machine) Count(operation string) (counts []int) {
+	for _, d := range m {
+		counts = append(counts, d.Count(operation))
+	}
+	return counts
+}
+
+// Together makes the first operation of a name of each device wait for those of all others. Where they do not come it fails.
+func (m Machine) Together(operation string) {
+	var all sync.WaitGroup
+	all.Add(len(m))
+	for _, d := range m {
+		var once sync.Once
+		d.Fail = func(name string) (err error) {
+			if name == operation {
+				once.Do(func() { err = meet(&all) })
+			}
+			return err
+		}
+	}
+}
+
+// meet waits until all have come.
+func meet(all *sync.WaitGroup) error {
+	all.Done()
+	together := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(together)
+	}()
+	select {
+	case <-together:
+		return nil
+	case <-time.After(time.Minute):
+		return errors.New("the other devices do nothing")
+	}
 }
 
 // opened is an open device.
@@ -69,8 +153,8 @@ type opened struct {
 	ordinal int
 }
 
-func (o *opened) Name() string   { return "imaginary" }
-func (o *opened) String() string { return fmt.Sprintf("imaginary:%d (a device of tests)", o.ordinal) }
+func (o *opened) Name() string   { return "cuda" }
+func (o *opened) String() string { return fmt.Sprintf("cuda:%d (imaginary)", o.ordinal) }
 func (o *opened) Close() error   { return o.do("close") }
 
 // trainer trains copies of parameters and solver.
@@ -115,7 +199,7 @@ func (t *trainer) Announce(next func() ([]steps.Example, uint64)) { t.next = nex
 // Step records whether the step before announced the examples, and makes the step on the trainer's copies.
 func (t *trainer) Step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	if seed == t.seed && reflect.DeepEqual(examples, t.announced) {
-		t.devices.Operations = append(t.devices.Operations, "announced")
+		t.devices.record("announced")
 	}
 	if err := t.devices.do("step"); err != nil {
 		return steps.Result{}, err
