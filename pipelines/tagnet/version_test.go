@@ -15,7 +15,7 @@ import (
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu"
-	"tagnet/model/gpu/interpreter"
+	"tagnet/model/learn/learntest"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -46,13 +46,7 @@ func TestBuilt(t *testing.T) {
 
 func TestDevices(t *testing.T) {
 	t.Parallel()
-	two := gpu.Driver(func(ordinal int) (device.Device, error) {
-		if ordinal > 1 {
-			return nil, device.ErrNoDevice
-		}
-		return interpreter.New(), nil
-	})
-	if list, none := devices(two); len(list) != 2 || !strings.HasPrefix(list[1], "cuda:1 (") || none != "" {
+	if list, none := devices(learntest.NewMachine(2, nil)); len(list) != 2 || !strings.HasPrefix(list[1], "cuda:1 (") || none != "" {
 		t.Errorf("%q, %q", list, none)
 	}
 	old := gpu.Driver(func(int) (device.Device, error) { return nil, fmt.Errorf("opening: %w", device.ErrOldDriver) })

@@ -123,10 +123,10 @@ func TestExplainOnDevice(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--device", "cpu")...)
 	folder := filepath.Join(w, "runs/main/answers/relation-skip-few")
 	want := pipelinetest.Read(t, folder, predict.ExplanationsFile)
-	pipelinetest.Interpret(t)
+	card := pipelinetest.UseDevices(t, 1)[0]
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), append(arguments, "--device", "cuda", "--force")...)
-	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") {
-		t.Fatalf("%d, %s, want what it computes on", code, stderr)
+	if code != 0 || !strings.Contains(stderr, "computing on cuda:0 (") || card.Count("score") == 0 {
+		t.Fatalf("%d, %s, operations %q, want what it computes on", code, stderr, card.Operations)
 	}
 	pipelinetest.SameText(t, "explanations of answers that a device ranks", pipelinetest.Read(t, folder, predict.ExplanationsFile), want)
 }

@@ -1,15 +1,16 @@
 package pipelinetest
 
 import (
-	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
 	"tagnet/formats/remedy"
 	"tagnet/model/accelerator"
 	"tagnet/model/engine/device"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/gpu"
-	"tagnet/model/gpu/interpreter"
+	"tagnet/model/learn/learntest"
 )
 
 // noDriver is the driver of a machine without one.
@@ -20,97 +21,61 @@ func noDriver(int) (device.Device, error) {
 // hideDevices lets the tests compute on the CPU also on machines with a device, so that their results are the same.
 var hideDevices = sync.OnceFunc(func() { accelerator.Register(gpu.Driver(noDriver)) })
 
-// Interpret makes the interpreter of PTX the machine's only device, cuda:0, until the test ends. The test must not run in
-// parallel with others.
-func Interpret(t testing.TB) { InterpretAs(t, 1) }
-
-// InterpretAs gives the machine a number of devices, which are interpreters.
-func InterpretAs(t testing.TB, devices int) {
-	UseDriver(t, func(ordinal int) (device.Device, error) {
-		if ordinal >= devices {
-			return nil, fmt.Errorf("opening CUDA device %d: %w; use --device cuda:0", ordinal, device.ErrRange)
-		}
-		return interpreter.New(), nil
-	})
-}
-
-// UseDriver gives the machine the devices of a driver until the test ends. The test must not run in parallel with
-// others.
-func UseDriver(t testing.TB, driver gpu.Driver) {
+// UseDevices gives the machine a number of imaginary devices until the test ends, cuda:0 and so on. They compute what the CPU does with the default
+// kernel, and record what they do. The test must not run in parallel with others.
+func UseDevices(t testing.TB, devices int) learntest.Machine {
+	t.Helper()
 	hideDevices()
+	k, err := kernel.Named("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := learntest.NewMachine(devices, k)
 	t.Cleanup(func() { accelerator.Register(gpu.Driver(noDriver)) })
-	accelerator.Register(driver)
+	accelerator.Register(m)
+	return m
 }
 
-// Fault is how a device fails: with the error of Open, or of an operation, which is load, allocate or launch, after a number of
-// calls that succeed.
+// Fault is how a device fails: with an error of an operation, after a number of them since it was opened.
 type Fault struct {
-	Open      error
-	Operation string
-	After     int
-	Err       error
+	Operations []string // see learntest.Devices
+	After      int
+	Err        error
 }
 
-// Faults returns the ways in which a device fails, with errors as package cuda words them; launches is the number of launches
-// before it is lost.
-func Faults(launches int) map[string]Fault {
+// Faults returns the ways in which a device fails, with errors as package cuda words them. It is lost after a number of steps, or of scorings.
+func Faults(steps int) map[string]Fault {
 	const old = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
 	const full = "end other processes on the GPU or use --device cpu"
+	const lost = "launching update on CUDA device 0: %w: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work"
+	open, made, computed := []string{"open"}, []string{"trainer", "scorer"}, []string{"step", "score"}
+	fails := func(operations []string, after int, remedied, format string, wrapped error) Fault {
+		return Fault{operations, after, remedy.Errorf(remedied, format, wrapped)}
+	}
 	return map[string]Fault{
-		"no driver":       {Open: remedy.Errorf("install NVIDIA's driver or use --device cpu", "opening CUDA device 0: %w: libcuda.so.1 is not found", device.ErrNoDriver)},
-		"no device":       {Open: remedy.Errorf("use --device cpu", "opening CUDA device 0: %w: the driver finds no GPU", device.ErrNoDevice)},
-		"driver too old":  {Operation: "load", Err: remedy.Errorf(old, "loading kernels on CUDA device 0: %w: it is for CUDA 12.2", device.ErrOldDriver)},
-		"kernels refused": {Operation: "load", Err: remedy.Errorf("use --device cpu", "loading kernels on CUDA device 0 (GPU): %w: line 3", device.ErrRefused)},
-		"no memory":       {Operation: "allocate", Err: remedy.Errorf(full, "allocating on CUDA device 0: %w: 3.0 GiB wanted, 2.0 GiB free", device.ErrMemory)},
-		"lost":            {Operation: "launch", After: launches, Err: remedy.Errorf("run the command again or use --device cpu", "launching update on CUDA device 0: %w: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work", device.ErrLost)},
+		"no driver":       fails(open, 0, "install NVIDIA's driver or use --device cpu", "opening CUDA device 0: %w: libcuda.so.1 is not found", device.ErrNoDriver),
+		"no device":       fails(open, 0, "use --device cpu", "opening CUDA device 0: %w: the driver finds no GPU", device.ErrNoDevice),
+		"driver too old":  fails(made, 0, old, "loading kernels on CUDA device 0: %w: it is for CUDA 12.2", device.ErrOldDriver),
+		"kernels refused": fails(made, 0, "use --device cpu", "loading kernels on CUDA device 0 (GPU): %w: line 3", device.ErrRefused),
+		"no memory":       fails(made, 0, full, "allocating on CUDA device 0: %w: 3.0 GiB wanted, 2.0 GiB free", device.ErrMemory),
+		"lost":            fails(computed, steps, "run the command again or use --device cpu", lost, device.ErrLost),
 	}
 }
 
 // UseFaulty makes a device that fails the machine's only one until the test ends. The test must not run in parallel with others.
 func UseFaulty(t testing.TB, f Fault) {
-	UseDriver(t, func(int) (device.Device, error) {
-		if f.Open != nil {
-			return nil, f.Open
+	t.Helper()
+	calls := 0
+	UseDevices(t, 1)[0].Fail = func(operation string) error {
+		if operation == "open" {
+			calls = 0
 		}
-		return &faulty{Device: interpreter.New(), Fault: f}, nil
-	})
-}
-
-// faulty is the interpreter with a fault.
-type faulty struct {
-	device.Device
-	Fault
-	calls int
-}
-
-// fails returns the error of an operation, nil where it succeeds.
-func (f *faulty) fails(operation string) error {
-	if operation != f.Operation {
+		if !slices.Contains(f.Operations, operation) {
+			return nil
+		}
+		if calls++; calls > f.After {
+			return f.Err
+		}
 		return nil
 	}
-	if f.calls++; f.calls > f.After {
-		return f.Err
-	}
-	return nil
-}
-
-func (f *faulty) Load(ptx string, names ...string) ([]device.Kernel, error) {
-	if err := f.fails("load"); err != nil {
-		return nil, err
-	}
-	return f.Device.Load(ptx, names...)
-}
-
-func (f *faulty) Allocate(bytes int64) (device.Pointer, error) {
-	if err := f.fails("allocate"); err != nil {
-		return 0, err
-	}
-	return f.Device.Allocate(bytes)
-}
-
-func (f *faulty) Launch(k device.Kernel, blocks, threads int, arguments ...any) error {
-	if err := f.fails("launch"); err != nil {
-		return err
-	}
-	return f.Device.Launch(k, blocks, threads, arguments...)
 }
