@@ -2,8 +2,10 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,28 +35,51 @@ type Answers struct {
 	Unlisted int
 }
 
-// Answer is an entity that may be, or is known to be, an answer of a query.
+// Answer is an entity that may be, or is known to be, an answer of a query. Its JSON is what serve answers.
 type Answer struct {
-	Entity string
+	Entity string `json:"entity"`
+	// Probability is the probability that the fact is true, given that the graph does not state it, or nil: nothing is fitted yet
+	// (Fit), or too few facts of the relation are known. It is the same for a query in either direction, and for Score, Between
+	// and Discover.
+	Probability *float64 `json:"probability,omitempty"`
+	// Odds are the probability as people read it; see the function.
+	Odds string `json:"odds,omitempty"`
 	// Score is the model's logit, and Rank the filtered rank among all entities, with ties counted against the answer. How likely an answer
 	// with a score is true differs between models and relations.
-	Score float32
-	Rank  int64
+	Score float32 `json:"score"`
+	Rank  int64   `json:"rank"`
 	// OtherScore and OtherRank belong to the source as an answer of the query in the other direction, from Entity.
-	OtherScore float32
-	OtherRank  int64
-	// Probability is the probability that the fact is true, given that the graph does not state it, or nil: nothing is fitted yet (Fit), or too few facts of the
-	// relation are known. It is the same for a query in either direction, and for Score, Between and Discover.
-	Probability *float64
+	OtherScore float32 `json:"other_score"`
+	OtherRank  int64   `json:"other_rank"`
 	// Hops is the least number of edges from the source to the entity without the fact itself, or Unreached where the entity is
 	// farther away than the model has layers.
-	Hops int
+	Hops Hops `json:"hops"`
 	// Known is true if the answer is a known fact: one of the graph or of its validation and test splits. It was scored without that fact.
-	Known bool
+	Known bool `json:"known"`
 }
 
+// Hops is a number of edges, or Unreached, which is null in JSON.
+type Hops int
+
 // Unreached is the number of hops to an entity that no message from the source reaches.
-const Unreached = hop.Column
+const Unreached Hops = hop.Column
+
+// MarshalJSON returns the number or null.
+func (h Hops) MarshalJSON() ([]byte, error) {
+	if h == Unreached {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(h), 10), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON returns.
+func (h *Hops) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*h = Unreached
+		return nil
+	}
+	return json.Unmarshal(text, (*int)(h))
+}
 
 // AskOption changes which answers Ask and AskAll return.
 type AskOption func(*asking)
@@ -170,8 +195,9 @@ func (m *Model) failed(err error) error {
 // named turns what is said of a fact into an answer of a query with the relation.
 func (m *Model) named(relation int32, j *answer.Judged) Answer {
 	asked, other := j.Sides(relation)
+	p := probabilityOf(j.Estimate)
 	return Answer{
-		Entity: m.opened.View.Entities[j.Entity(relation)], Score: asked.Score, Rank: asked.Rank, OtherScore: other.Score, OtherRank: other.Rank,
-		Probability: probabilityOf(j.Estimate), Hops: int(j.Hops), Known: j.Known,
+		Entity: m.opened.View.Entities[j.Entity(relation)], Probability: p, Odds: Odds(p), Score: asked.Score, Rank: asked.Rank,
+		OtherScore: other.Score, OtherRank: other.Rank, Hops: Hops(j.Hops), Known: j.Known,
 	}
 }

@@ -22,7 +22,7 @@ type ScoredTriple struct {
 	// LogOdds tell triples of equal probability apart; 0 as long as nothing is fitted.
 	LogOdds float64
 	// Hops is the least number of edges from head to tail without the triple itself, or Unreached.
-	Hops int
+	Hops Hops
 	// Known is true if the triple is one of the facts of the graph or of its validation and test splits.
 	Known bool
 }
@@ -113,6 +113,6 @@ func (m *Model) scored(j *answer.Judged) ScoredTriple {
 	entities := m.opened.View.Entities
 	return ScoredTriple{
 		Triple: Triple{Head: entities[j.Head], Relation: m.opened.KG.Relations[j.Relation], Tail: entities[j.Tail]},
-		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, Hops: int(j.Hops), Known: j.Known,
+		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, Hops: Hops(j.Hops), Known: j.Known,
 	}
 }

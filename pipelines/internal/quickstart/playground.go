@@ -214,7 +214,7 @@ func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.V
 			found++
 			note = ", missing"
 		}
-		e.Say("            %s %s %s: %s%s", names.Escape(fact.Head), names.Escape(fact.Relation), names.Escape(fact.Tail), serve.Odds(fact.Probability), note)
+		e.Say("            %s %s %s: %s%s", names.Escape(fact.Head), names.Escape(fact.Relation), names.Escape(fact.Tail), model.Odds(fact.Probability), note)
 	}
 	e.Say("right       %d of these %d are in %s", found, len(facts), storage.Join(folder, datasets.MissingFile))
 	return asked, nil

@@ -79,8 +79,8 @@ func answersOf(t *testing.T, w, name string) (answers []model.Answers) {
 		}
 		of := &answers[r.Query]
 		of.List = append(of.List, model.Answer{
-			Entity: r.Entity, Score: r.Score, Rank: r.Rank, OtherScore: r.OtherScore, OtherRank: r.OtherRank,
-			Probability: r.Probability, Hops: int(r.Hops), Known: r.Known,
+			Entity: r.Entity, Probability: r.Probability, Odds: model.Odds(r.Probability), Score: r.Score, Rank: r.Rank,
+			OtherScore: r.OtherScore, OtherRank: r.OtherRank, Hops: model.Hops(r.Hops), Known: r.Known,
 		})
 	}
 	return answers

@@ -59,7 +59,7 @@ func TestULTRA(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, a := range answers.List {
-			if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != int(want.Hops) || want.Known {
+			if want := one[i+j]; a.Score != want.Score || a.Entity != want.Entity || a.Hops != model.Hops(want.Hops) || want.Known {
 				t.Errorf("the library answers %v, score %v", a, want)
 			}
 		}

@@ -37,29 +37,14 @@ type query struct {
 
 // result is the answers to a query.
 type result struct {
-	Source   string   `json:"source"`
-	Relation string   `json:"relation"`
-	Answers  []answer `json:"answers"`
+	Source   string `json:"source"`
+	Relation string `json:"relation"`
+	// Answers has the best one first.
+	Answers []model.Answer `json:"answers"`
 	// Unlisted is the number of known answers that are left out: a response lists a limited number.
 	Unlisted int `json:"unlisted"`
 	// Probabilities is as in health.
 	Probabilities string `json:"probabilities"`
-}
-
-// answer is one answer, the best first.
-type answer struct {
-	Entity string `json:"entity"`
-	// Probability, and Odds, which a person reads instead, are left out where the model claims none.
-	Probability *float64 `json:"probability,omitempty"`
-	Odds        string   `json:"odds,omitempty"`
-	// Score and Rank are of the entity as an answer, OtherScore and OtherRank of the source as an answer to the query in the other direction.
-	Score      float32 `json:"score"`
-	Rank       int64   `json:"rank"`
-	OtherScore float32 `json:"other_score"`
-	OtherRank  int64   `json:"other_rank"`
-	// Hops is nil for an entity that no message from the source reaches.
-	Hops  *int `json:"hops"`
-	Known bool `json:"known"`
 }
 
 // results is the response to a list of queries, in their order.
@@ -171,10 +156,8 @@ func (s *server) answer(ctx context.Context, q request) (results, error) {
 	}
 	response := results{make([]result, len(queries))}
 	for i, answers := range found {
-		response.Results[i] = result{queries[i].Source, queries[i].Relation, make([]answer, len(answers.List)), answers.Unlisted, state}
-		for j, one := range answers.List {
-			response.Results[i].Answers[j] = shown(one)
-		}
+		list := append([]model.Answer{}, answers.List...) // a list in JSON, too, if it is empty
+		response.Results[i] = result{queries[i].Source, queries[i].Relation, list, answers.Unlisted, state}
 	}
 	return response, nil
 }
@@ -194,16 +177,4 @@ func (q query) complete() (model.Query, error) {
 		return model.Query{}, errNoRelation
 	}
 	return model.Query{Source: *q.Source, Relation: *q.Relation}, nil
-}
-
-// shown returns an answer as it is written.
-func shown(a model.Answer) answer {
-	out := answer{
-		Entity: a.Entity, Probability: a.Probability, Odds: Odds(a.Probability),
-		Score: a.Score, Rank: a.Rank, OtherScore: a.OtherScore, OtherRank: a.OtherRank, Known: a.Known,
-	}
-	if a.Hops != model.Unreached {
-		out.Hops = &a.Hops
-	}
-	return out
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"net/http"
 	"strconv"
+
+	"tagnet/model"
 )
 
 // csv returns whether the parameter format wants a table instead of JSON.
@@ -32,8 +34,8 @@ func writeCSV(w http.ResponseWriter, answered result) error {
 		if a.Probability != nil {
 			probability = strconv.FormatFloat(*a.Probability, 'g', -1, 64)
 		}
-		if a.Hops != nil {
-			hops = strconv.Itoa(*a.Hops)
+		if a.Hops != model.Unreached {
+			hops = strconv.Itoa(int(a.Hops))
 		}
 		rows = append(rows, []string{
 			answered.Source, answered.Relation, strconv.Itoa(i + 1), a.Entity, probability, number(a.Score), strconv.FormatInt(a.Rank, 10),

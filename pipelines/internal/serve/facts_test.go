@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model"
 )
 
 // TestEntityAndFacts compares what is said of every entity with the facts of the test's graph.
@@ -85,8 +87,8 @@ func TestCSV(t *testing.T) {
 	}
 	for i, a := range want.Answers {
 		hops := ""
-		if a.Hops != nil {
-			hops = fmt.Sprint(*a.Hops)
+		if a.Hops != model.Unreached {
+			hops = fmt.Sprint(a.Hops)
 		}
 		row := []string{
 			markup, "~<b>skips</b>", fmt.Sprint(i + 1), a.Entity, "", fmt.Sprint(a.Score), fmt.Sprint(a.Rank), fmt.Sprint(a.OtherScore), fmt.Sprint(a.OtherRank),

@@ -253,7 +253,7 @@ func TestPageShowsProbabilities(t *testing.T) {
 	}
 	var odds []string
 	for _, a := range want.List {
-		odds = append(odds, Odds(a.Probability))
+		odds = append(odds, model.Odds(a.Probability))
 	}
 	if diff := cmp.Diff(odds, list[string](p, "#answers tr > td:nth-child(3)", "e.textContent")); diff != "" || odds[0] == "" {
 		t.Errorf("probabilities (-model +page):\n%s", diff)

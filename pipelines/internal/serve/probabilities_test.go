@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	modelanswer "tagnet/model/answer"
+	"tagnet/model"
+	"tagnet/model/answer"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -39,7 +40,7 @@ func ready(t testing.TB, url string) (before []string) {
 func written(t testing.TB, workspace string) (file string) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(5 * time.Millisecond) {
-		found, err := filepath.Glob(filepath.Join(workspace, modelanswer.ProbabilitiesFolder, "*.json"))
+		found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "*.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,7 @@ func written(t testing.TB, workspace string) (file string) {
 func unfitted(t testing.TB) string {
 	t.Helper()
 	workspace := trained(t)
-	if err := os.RemoveAll(filepath.Join(workspace, modelanswer.ProbabilitiesFolder)); err != nil {
+	if err := os.RemoveAll(filepath.Join(workspace, answer.ProbabilitiesFolder)); err != nil {
 		t.Fatal(err)
 	}
 	return workspace
@@ -73,7 +74,7 @@ func TestAnswersAreOneNumber(t *testing.T) {
 		t.Fatal("the file that the server wrote gives no probabilities")
 	}
 	tail, other := graph.Query{Source: 7, Relation: 1, Answer: graph.None}, graph.Query{Source: 9, Relation: m.Graph.Inverse(1), Answer: graph.None}
-	want, err := m.Ask(t.Context(), []graph.Query{tail, other}, modelanswer.Asking{Best: 5, Known: true, Estimator: estimator})
+	want, err := m.Ask(t.Context(), []graph.Query{tail, other}, answer.Asking{Best: 5, Known: true, Estimator: estimator})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestAnswersAreOneNumber(t *testing.T) {
 			if i == 1 {
 				side, back = back, side
 			}
-			one := answer{
+			one := model.Answer{
 				Entity: m.View.Entities[w.Entity(q.Relation)], Score: side.Score, Rank: side.Rank, OtherScore: back.Score, OtherRank: back.Rank, Known: w.Known,
 			}
 			if w.Claimed {
@@ -125,7 +126,7 @@ func bodyOf(t testing.TB, source, relation string) string {
 }
 
 // tabled returns the answer of a row below a heading.
-func tabled(t testing.TB, heading, row []string) (a answer) {
+func tabled(t testing.TB, heading, row []string) (a model.Answer) {
 	t.Helper()
 	number := func(text string) float64 {
 		value, err := strconv.ParseFloat(text, 64)
@@ -159,12 +160,12 @@ func tabled(t testing.TB, heading, row []string) (a answer) {
 }
 
 // asTriple returns what the server says of a fact as a triple, as the answer of a query for its heads, or its tails.
-func asTriple(t testing.TB, address string, m *modelanswer.Model, of *modelanswer.Judged, heads bool) answer {
+func asTriple(t testing.TB, address string, m *answer.Model, of *answer.Judged, heads bool) model.Answer {
 	t.Helper()
 	names := m.View.Entities
 	v := url.Values{"head": {names[of.Head]}, "relation": {m.KG.Relations[of.Relation]}, "tail": {names[of.Tail]}}
 	s := read[triples](t, send(t, "GET", address+"/score?"+v.Encode(), "")).Triples[0]
-	a := answer{Entity: s.Tail, Probability: s.Probability, Score: s.TailScore, Rank: s.TailRank, OtherScore: s.HeadScore, OtherRank: s.HeadRank, Known: s.Known}
+	a := model.Answer{Entity: s.Tail, Probability: s.Probability, Score: s.TailScore, Rank: s.TailRank, OtherScore: s.HeadScore, OtherRank: s.HeadRank, Known: s.Known}
 	if heads {
 		a.Entity, a.Score, a.Rank, a.OtherScore, a.OtherRank = s.Head, a.OtherScore, a.OtherRank, a.Score, a.Rank
 	}
@@ -172,7 +173,7 @@ func asTriple(t testing.TB, address string, m *modelanswer.Model, of *modelanswe
 }
 
 // compareTable compares a table of answers that the command score wrote with those of a server.
-func compareTable(t testing.TB, table string, got []answer) {
+func compareTable(t testing.TB, table string, got []model.Answer) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	if len(lines) != 1+usualAnswers || len(got) != usualAnswers {
@@ -185,7 +186,7 @@ func compareTable(t testing.TB, table string, got []answer) {
 }
 
 // same compares two answers to the last digits.
-func same(t testing.TB, place string, want, got answer) {
+func same(t testing.TB, place string, want, got model.Answer) {
 	t.Helper()
 	if got.Entity != want.Entity || got.Rank != want.Rank || got.OtherRank != want.OtherRank || got.Known != want.Known {
 		t.Errorf("%s: %+v, want %+v", place, got, want)
@@ -218,7 +219,7 @@ func TestFit(t *testing.T) {
 	made := written(t, workspace)
 	of := func(p *process) float64 {
 		best := read[result](t, send(t, "GET", p.url+ask("e007", "skip"), "")).Answers[0]
-		if best.Probability == nil || best.Odds != Odds(best.Probability) {
+		if best.Probability == nil || best.Odds != model.Odds(best.Probability) {
 			t.Fatalf("the best answer is %+v", best)
 		}
 		return *best.Probability
@@ -266,7 +267,7 @@ func TestFit(t *testing.T) {
 // TestFitIsNotKept has probabilities, and says that no file keeps them, where their folder is a link.
 func TestFitIsNotKept(t *testing.T) {
 	workspace := unfitted(t)
-	if err := os.Symlink(t.TempDir(), filepath.Join(workspace, modelanswer.ProbabilitiesFolder)); err != nil {
+	if err := os.Symlink(t.TempDir(), filepath.Join(workspace, answer.ProbabilitiesFolder)); err != nil {
 		t.Fatal(err)
 	}
 	p := launch(t, workspace)

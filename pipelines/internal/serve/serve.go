@@ -17,7 +17,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/model"
 	"tagnet/model/accelerator"
-	modelanswer "tagnet/model/answer"
+	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
@@ -234,7 +234,7 @@ func (f *flags) asked() string {
 }
 
 // prepare reads all that an opened model answers with.
-func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *modelanswer.Model) (*model.Model, error) {
+func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *answer.Model) (*model.Model, error) {
 	err := accelerator.Equip(opened, f.Device)
 	if err == nil {
 		err = opened.Prepare()

@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/model"
 	"tagnet/model/weightstest"
 	asked "tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
@@ -277,7 +278,7 @@ func TestTypesAndNewAnswers(t *testing.T) {
 	if !slices.Equal(about.Types, []string{"odd"}) || about.Facts == 0 {
 		t.Errorf("%+v", about)
 	}
-	names := func(of []answer) (list []string) {
+	names := func(of []model.Answer) (list []string) {
 		for _, a := range of {
 			list = append(list, a.Entity)
 		}
@@ -285,12 +286,12 @@ func TestTypesAndNewAnswers(t *testing.T) {
 	}
 	ready(t, p.url)
 	all := read[result](t, send(t, "GET", p.url+ask("e007", "skip", "k", "1000", "known", "true"), ""))
-	odd := slices.DeleteFunc(slices.Clone(all.Answers), func(a answer) bool { return a.Entity[3]%2 == '0'%2 })
-	fresh := slices.DeleteFunc(slices.Clone(odd), func(a answer) bool { return a.Known })
+	odd := slices.DeleteFunc(slices.Clone(all.Answers), func(a model.Answer) bool { return a.Entity[3]%2 == '0'%2 })
+	fresh := slices.DeleteFunc(slices.Clone(odd), func(a model.Answer) bool { return a.Known })
 	if len(odd) != 14 || len(fresh) != 13 { // the source and e009 are left out
 		t.Fatalf("%d odd answers, %d of them new", len(odd), len(fresh))
 	}
-	for query, want := range map[string][]answer{
+	for query, want := range map[string][]model.Answer{
 		`{"source":"e007","relation":"skip","k":1000,"candidates":"type:odd"}`:               fresh,
 		`{"source":"e007","relation":"skip","k":1000,"candidates":"type:odd","known":false}`: fresh,
 		`{"source":"e007","relation":"skip","k":1000,"candidates":"type:odd","known":true}`:  odd,

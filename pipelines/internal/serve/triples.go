@@ -13,16 +13,15 @@ type triple struct {
 	Head     string `json:"head"`
 	Relation string `json:"relation"`
 	Tail     string `json:"tail"`
-	// Probability and Odds are as in answer.
-	Probability *float64 `json:"probability,omitempty"`
-	Odds        string   `json:"odds,omitempty"`
-	TailScore   float32  `json:"tail_score"`
-	TailRank    int64    `json:"tail_rank"`
-	HeadScore   float32  `json:"head_score"`
-	HeadRank    int64    `json:"head_rank"`
-	// Hops is nil for a tail that no message from the head reaches.
-	Hops  *int `json:"hops"`
-	Known bool `json:"known"`
+	// Probability and Odds are as in model.Answer.
+	Probability *float64   `json:"probability,omitempty"`
+	Odds        string     `json:"odds,omitempty"`
+	TailScore   float32    `json:"tail_score"`
+	TailRank    int64      `json:"tail_rank"`
+	HeadScore   float32    `json:"head_score"`
+	HeadRank    int64      `json:"head_rank"`
+	Hops        model.Hops `json:"hops"`
+	Known       bool       `json:"known"`
 }
 
 // triples is the response of /score.
@@ -56,13 +55,11 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	}
 	// The triples in the terms of the page.
 	response := triples{make([]triple, len(scored)), state}
-	for i, scoredTriple := range scored {
+	for i, t := range scored {
 		response.Triples[i] = triple{
-			Head: scoredTriple.Head, Relation: scoredTriple.Relation, Tail: scoredTriple.Tail, Probability: scoredTriple.Probability, Odds: Odds(scoredTriple.Probability),
-			TailScore: scoredTriple.AsTail.Score, TailRank: scoredTriple.AsTail.Rank, HeadScore: scoredTriple.AsHead.Score, HeadRank: scoredTriple.AsHead.Rank, Known: scoredTriple.Known,
-		}
-		if scoredTriple.Hops != model.Unreached {
-			response.Triples[i].Hops = &scored[i].Hops
+			Head: t.Head, Relation: t.Relation, Tail: t.Tail, Probability: t.Probability, Odds: model.Odds(t.Probability),
+			TailScore: t.AsTail.Score, TailRank: t.AsTail.Rank, HeadScore: t.AsHead.Score, HeadRank: t.AsHead.Rank,
+			Hops: t.Hops, Known: t.Known,
 		}
 	}
 	return writeJSON(w, http.StatusOK, response)

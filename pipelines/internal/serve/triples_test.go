@@ -28,11 +28,7 @@ func TestScoreTriples(t *testing.T) {
 			t.Fatalf("%d %s, error %v", got.status, got.text, err)
 		}
 		for i, of := range read[triples](t, got).Triples {
-			hops := model.Unreached
-			if of.Hops != nil {
-				hops = *of.Hops
-			}
-			named := model.ScoredTriple{Triple: model.Triple{Head: of.Head, Relation: of.Relation, Tail: of.Tail}, Hops: hops, Known: of.Known}
+			named := model.ScoredTriple{Triple: model.Triple{Head: of.Head, Relation: of.Relation, Tail: of.Tail}, Hops: of.Hops, Known: of.Known}
 			named.AsTail = model.Side{Score: of.TailScore, Rank: of.TailRank}
 			named.AsHead = model.Side{Score: of.HeadScore, Rank: of.HeadRank}
 			if diff := cmp.Diff(want[i], named); diff != "" {

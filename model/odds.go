@@ -1,10 +1,9 @@
-package serve
+package model
 
 import (
 	"fmt"
 	"math"
-
-	"tagnet/pipelines/internal/cli/progress"
+	"strings"
 )
 
 // Odds returns a probability as people read it: "about 9 in 10", "about 1 in 50", "under 1 in 1,000"; "" without one.
@@ -17,7 +16,7 @@ func Odds(probability *float64) string {
 	case p < .001:
 		return "under 1 in 1,000"
 	case p < .095:
-		return "about 1 in " + progress.Count(nearest(1/p))
+		return strings.Replace(fmt.Sprintf("about 1 in %d", nearest(1/p)), "1000", "1,000", 1)
 	case p < .945:
 		return fmt.Sprintf("about %.0f in 10", 10*p)
 	case p < .995:
@@ -27,13 +26,13 @@ func Odds(probability *float64) string {
 }
 
 // nearest returns the round number whose ratio to n is nearest to 1.
-func nearest(n float64) int64 {
-	round := []float64{10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 700, 1000}
+func nearest(n float64) int {
+	round := []int{10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 700, 1000}
 	best := round[0]
 	for _, r := range round {
-		if math.Abs(math.Log(r/n)) < math.Abs(math.Log(best/n)) {
+		if math.Abs(math.Log(float64(r)/n)) < math.Abs(math.Log(float64(best)/n)) {
 			best = r
 		}
 	}
-	return int64(best)
+	return best
 }
