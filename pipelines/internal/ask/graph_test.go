@@ -23,9 +23,9 @@ func TestGraph(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	queries, triples := scoringtest.File(t, "queries.tsv", "e000\tnext\n"), scoringtest.File(t, "triples.tsv", "e000\tnext\te001\n")
-	pipelinetest.DryRun(t, Pipeline(), w, "/answer.answersFn", "--queries", queries)
-	pipelinetest.DryRun(t, Pipeline(), w, "/answer.answersFn", "--relation", "next", "--explain") // one job
-	pipelinetest.DryRun(t, Pipeline(), w, "/answer.triplesFn", "--queries", triples)
+	pipelinetest.DryRun(t, Pipeline(), w, "/predict.answersFn", "--queries", queries)
+	pipelinetest.DryRun(t, Pipeline(), w, "/predict.answersFn", "--relation", "next", "--explain") // one job
+	pipelinetest.DryRun(t, Pipeline(), w, "/predict.triplesFn", "--queries", triples)
 	pipelinetest.Plan(t, Pipeline(), w, "step       answer.triples: ", "--queries", triples)
 	pipelinetest.Plan(t, Pipeline(), w, "step       answer.answers: 10 answers to explain in 1 part", "--queries", queries, "--explain")
 }

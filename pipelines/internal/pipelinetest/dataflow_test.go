@@ -56,8 +56,8 @@ func TestDataflowLauncher(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	transform := map[string]string{"preprocess": "/preprocess.namesFn", "distances": "/study.searchFn", "bundle": "/bundle.answerFn",
-		"train": "/train.learnFn", "score": "/answer.evaluateFn", "ask": "/answer.answersFn", "messages": "/study.countFn"}
+	transform := map[string]string{"preprocess": "/encode.namesFn", "distances": "/study.searchFn", "bundle": "/bundle.answerFn",
+		"train": "/train.learnFn", "score": "/predict.evaluateFn", "ask": "/answer.answersFn", "messages": "/study.countFn"}
 	for _, s := range append(steps(t), step{ask.Pipeline, []string{"--relation", "next", "--graph", "train"}}) {
 		name := s.pipeline().Name
 		if transform[name] == "" {

@@ -10,6 +10,6 @@ import (
 func TestDryRun(t *testing.T) {
 	w := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	pipelinetest.DryRun(t, Pipeline(), w, "/preprocess.namesFn")
+	pipelinetest.DryRun(t, Pipeline(), w, "/encode.namesFn")
 	pipelinetest.Plan(t, Pipeline(), w, "step       preprocess.names: 4,")
 }

@@ -305,7 +305,7 @@ func TestModelOfAnotherGraph(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
-	pipelinetest.DryRun(t, Pipeline(), w, "/answer.evaluateFn")
+	pipelinetest.DryRun(t, Pipeline(), w, "/predict.evaluateFn")
 	pipelinetest.Plan(t, Pipeline(), w, "step       answer.evaluate: ")
 }
 

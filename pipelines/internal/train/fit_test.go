@@ -84,7 +84,7 @@ func TestDamagedProbabilities(t *testing.T) {
 func TestDryRunOfAFit(t *testing.T) {
 	w := finished(t)
 	pipelinetest.Remove(t, fittedOf(t, w))
-	pipelinetest.DryRun(t, Pipeline(), w, "/answer.fitFn", "--resume")
+	pipelinetest.DryRun(t, Pipeline(), w, "/predict.fitFn", "--resume")
 	pipelinetest.Plan(t, Pipeline(), w, "step       answer.observe: ", "--resume")
 }
 
