@@ -39,8 +39,6 @@ func decodeGatherer(data []byte) (*evaluation.Gatherer, error) {
 type EvaluateParams struct {
 	// Queries selects the queries.
 	Queries workload.Params
-	// All is the number of queries of the split, of which Queries.Limit takes some.
-	All int64
 	// Model scores them.
 	Model Params
 	// Folder is the URL of the output folder. Required.
@@ -176,14 +174,23 @@ func (f *writeFn) metrics(ctx context.Context, url string, g *evaluation.Gathere
 
 // sample describes the queries as a sample of the split's, by the ranks that are written.
 func (f *writeFn) sample(ctx context.Context) (*metrics.Sample, error) {
+	q := f.Params.Queries
+	loaded, err := encode.Open(ctx, q.Graph, q.Parts.URL != "", q.Without...)
+	if err != nil {
+		return nil, err
+	}
+	_, of, err := workload.Rows(ctx, loaded, q)
+	if err != nil {
+		return nil, err
+	}
 	var bootstrap ranking.Bootstrap
 	var weights ranking.Weights
-	err := parquet.EachPart(ctx, f.Params.url(RankingsTable), func(rows []parquet.Ranking) error {
+	err = parquet.EachPart(ctx, f.Params.url(RankingsTable), func(rows []parquet.Ranking) error {
 		for _, row := range rows {
 			weights.Draw(0, row.Query)
 			bootstrap.Add(&weights, row.RankPessimistic)
 		}
 		return ctx.Err()
 	})
-	return bootstrap.Sample(f.Params.All), err
+	return bootstrap.Sample(of), err
 }

@@ -105,6 +105,25 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 	if err != nil {
 		return nil, err
 	}
+	rows, _, err := Rows(ctx, loaded, p)
+	if err != nil {
+		return nil, err
+	}
+	queries := answer.Group(rows, known.Of)
+	// A user's own queries are answered in the order of the file.
+	if p.Queries != "" {
+		slices.SortFunc(queries, func(a, b answer.Request) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+	}
+	return queries, nil
+}
+
+// Rows returns the rows of a table that the parameters select, in its order and with their numbers in it, and the number of rows
+// of which Limit takes these.
+func Rows(ctx context.Context, loaded *kg.KG, p Params) (rows []answer.Row, of int64, err error) {
+	view, err := loaded.On(ctx, p.Split)
+	if err != nil {
+		return nil, 0, err
+	}
 	var table []graph.Query
 	switch {
 	case p.Queries != "":
@@ -115,25 +134,18 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 		table, err = loaded.Queries(ctx, p.Split)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	// Rows keep their numbers in the table, also with a limit.
-	rows := make([]answer.Row, 0, len(table))
 	for i, q := range table {
 		if !Takes(p.Limit, i, len(table)) || p.Queries != "" && p.Given.Skips(q) {
 			continue
 		}
 		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
-			return nil, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
+			return nil, 0, fmt.Errorf("row %d of %s has an id that is not in the graph", i, p.Queries)
 		}
 		rows = append(rows, answer.Row{Number: int64(i), Query: q})
 	}
-	queries := answer.Group(rows, known.Of)
-	// A user's own queries are answered in the order of the file.
-	if p.Queries != "" {
-		slices.SortFunc(queries, func(a, b answer.Request) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
-	}
-	return queries, nil
+	return rows, int64(len(table)), nil
 }
 
 // listed are the queries of a table.

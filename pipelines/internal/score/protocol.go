@@ -6,9 +6,7 @@ import (
 
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/answer/workload"
-	"tagnet/model/graph"
 	"tagnet/pipelines/internal/cli/command"
-	"tagnet/stages/encode"
 )
 
 // protocolUsage explains --protocol.
@@ -44,62 +42,45 @@ func (a *evaluating) seed() int64 {
 	return 0
 }
 
-// count counts the queries, which are at least one.
+// selection returns which queries are ranked: those that the pipeline reads are those that the plan counts.
+func (a *evaluating) selection() workload.Params {
+	p := a.Queries(1)
+	p.Parts, p.Protocol, p.Seed, p.Limit = a.flags.parts, a.flags.evaluates(), a.seed(), a.flags.limit
+	return p
+}
+
+// count counts the queries, which are at least one, and the pairs (source, relation) of these, which follow each other. A limit that takes all
+// is none.
 func (a *evaluating) count(ctx context.Context) error {
-	// The usual protocol needs only the counts, unless it draws a sample.
-	if a.flags.evaluates() != metrics.ValidAndTest && len(a.Loaded.Unknown) == 0 {
-		sizes, err := encode.SizesOf(ctx, a.Loaded, a.flags.split)
-		if err == nil && sizes.Queries == 0 {
-			err = command.NoQueries(a.flags.split, "ask answers queries of your own; choose another --split")
-		}
+	merged := a.flags.evaluates() == metrics.ValidAndTest
+	if merged && !a.Loaded.Inductive() {
+		return command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.flags.protocol)
+	}
+	rows, all, err := workload.Rows(ctx, a.Loaded, a.selection())
+	switch {
+	case err != nil:
+		return err
+	case len(rows) == 0 && !merged && len(a.Loaded.Unknown) == 0:
+		return command.NoQueries(a.flags.split, "ask answers queries of your own; choose another --split")
+	case len(rows) == 0:
+		return command.NoQueries(a.flags.split, "the model knows none of their relations: choose another --model or --split")
+	case merged:
+		test, err := a.Loaded.Queries(ctx, a.flags.split)
 		if err != nil {
 			return err
 		}
-		if a.all = sizes.Queries; a.flags.limit == 0 || a.flags.limit >= a.all { // the table need not be read
-			a.queries, a.distinct, a.flags.limit = sizes.Queries, sizes.Distinct, 0
-			return nil
+		if all == int64(len(test)) {
+			return fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.flags.protocol)
 		}
-		queries, err := a.Loaded.Queries(ctx, a.flags.split)
-		a.take(queries)
-		return err
 	}
-	if a.flags.evaluates() == metrics.ValidAndTest && !a.Loaded.Inductive() {
-		return command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.flags.protocol)
-	}
-	// Validation and test facts together, or a split from which facts of unknown relations are left out.
-	test, err := a.Loaded.Queries(ctx, a.flags.split)
-	if err != nil {
-		return err
-	}
-	queries := test
-	if a.flags.evaluates() == metrics.ValidAndTest {
-		queries, err = a.Loaded.HeldOut(ctx)
-	}
-	switch {
-	case err != nil:
-	case len(queries) == 0:
-		err = command.NoQueries(a.flags.split, "the model knows none of their relations: choose another --model or --split")
-	case a.flags.evaluates() == metrics.ValidAndTest && len(queries) == len(test):
-		err = fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.flags.protocol)
-	}
-	a.take(queries)
-	return err
-}
-
-// take counts the queries of a table that --limit takes, and the pairs (source, relation) of these, which follow each other. A limit that takes all is
-// none.
-func (a *evaluating) take(queries []graph.Query) {
-	if a.all = int64(len(queries)); a.flags.limit >= a.all {
+	if a.flags.limit >= all {
 		a.flags.limit = 0
 	}
-	var last graph.Query
-	for i, q := range queries {
-		if !workload.Takes(a.flags.limit, i, len(queries)) {
-			continue
-		}
-		if a.queries == 0 || q.Source != last.Source || q.Relation != last.Relation {
+	a.queries = int64(len(rows))
+	for i, q := range rows {
+		if i == 0 || q.Source != rows[i-1].Source || q.Relation != rows[i-1].Relation {
 			a.distinct++
 		}
-		a.queries, last = a.queries+1, q
 	}
+	return nil
 }

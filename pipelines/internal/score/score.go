@@ -33,9 +33,9 @@ type recorded struct {
 type evaluating struct {
 	*scoring.Run
 	flags *flags
-	// all is the number of the split's queries, queries how many of them --limit takes, distinct how many pairs (source, relation) these have.
-	queries, distinct, all int64
-	folder                 string
+	// queries is the number of queries that are ranked, distinct how many pairs (source, relation) these have.
+	queries, distinct int64
+	folder            string
 }
 
 // run ranks the answers of a split and writes metrics and predictions.
@@ -128,8 +128,7 @@ func (a *evaluating) loads() []command.Load {
 
 // params returns the parameters of the pipeline.
 func (a *evaluating) params(held lock.Lock, announce string) predict.EvaluateParams {
-	p := predict.EvaluateParams{Queries: a.Queries(1), Model: a.Params(announce), All: a.all, Folder: a.E.Workspace.Path(a.folder), Lock: held}
-	p.Queries.Parts, p.Queries.Protocol, p.Queries.Seed, p.Queries.Limit = a.flags.parts, a.flags.evaluates(), a.seed(), a.flags.limit
+	p := predict.EvaluateParams{Queries: a.selection(), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Model.Parts = a.flags.parts
 	return p
 }
