@@ -57,7 +57,7 @@ func TestDataflowLauncher(t *testing.T) {
 		}
 	}
 	transform := map[string]string{"preprocess": "/encode.namesFn", "distances": "/study.searchFn", "bundle": "/bundle.answerFn",
-		"train": "/train.learnFn", "score": "/predict.evaluateFn", "ask": "/answer.answersFn", "messages": "/study.countFn"}
+		"train": "/train.learnFn", "score": "/predict.evaluateFn", "ask": "/predict.answersFn", "messages": "/study.countFn"}
 	for _, s := range append(steps(t), step{ask.Pipeline, []string{"--relation", "next", "--graph", "train"}}) {
 		name := s.pipeline().Name
 		if transform[name] == "" {
