@@ -155,19 +155,13 @@ func (a *asking) answer(ctx context.Context) error {
 func (a *asking) make(ctx context.Context, queries int64, loads []command.Load, params func(held lock.Lock, announce string) predict.AskParams, recorded func() any, outputs []string, beside ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
 	output := a.Stage("ask", a.folder, queries, loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(params(lock.Lock{}, ""))} })
 	output.Outputs = append(outputs, a.skippedOutputs()...)
-	begin := output.Begin
-	if a.flags.queries != "" && a.Output("") == "" { // answers to a file are cheap, and overwritten without --force
-		begin = output.Replace
-	}
-	return a.Write(ctx, &output, begin, recorded, func() error {
+	output.Cheap = a.flags.queries != "" && a.Output("") == "" // answers to a file are overwritten without --force
+	return a.Write(ctx, &output, recorded, func() (map[string]int64, error) {
 		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
-			return err
+			return nil, err
 		}
 		build := func(announce string) *beam.Pipeline { return Build(params(output.Lock(), announce)) }
-		if err := a.Job(ctx, "scoring", queries, "queries", build, beside...); err != nil {
-			return err
-		}
-		return output.Publish(ctx, map[string]int64{"queries": queries})
+		return map[string]int64{"queries": queries}, a.Job(ctx, "scoring", queries, "queries", build, beside...)
 	})
 }
 

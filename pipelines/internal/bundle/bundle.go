@@ -72,7 +72,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := &workspace.Stage{
 		Workspace: w, Name: "bundle", Folder: workspace.BundlesFolder(parts.Name(h.Split, h.Reach, h.Layers)),
 		Configuration: settings{h.Split, h.Reach, h.Layers, h.Remove, h.Drawn, h.Limit}, Inputs: inputs, Vocabulary: m.Vocabulary,
-		Command: e.Again(), Outputs: []string{parts.HeaderFile()},
+		Command: e.Again(), Outputs: []string{parts.HeaderFile()}, Resumed: true,
 	}
 	stage.Ready = f.ready(e, found)
 	// Finding takes several pipelines, each of some files.
@@ -85,11 +85,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return f.finish(ctx, e, found, false)
 	}
 	found.params.Lock = stage.Lock()
-	if err := found.find(ctx, e); err != nil {
-		stage.Pause() // the files that are written are for the next run
-		return stage.Explain(ctx, err)
-	}
-	if err := stage.Publish(ctx, map[string]int64{"parts": count(found.files)}); err != nil {
+	err = command.FillFolder(ctx, stage, func() (map[string]int64, error) {
+		return map[string]int64{"parts": count(found.files)}, found.find(ctx, e)
+	})
+	if err != nil {
 		return err
 	}
 	return f.finish(ctx, e, found, true)

@@ -14,7 +14,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
-	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/predict/discover"
 )
@@ -71,7 +70,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	stage := d.Stage("discover", d.folder, d.queries, d.loads(), d.jobs)
 	stage.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.ExplanationOutputs()...)
-	made, err := d.Write(ctx, &stage, stage.Begin, d.recorded, func() error { return d.make(ctx, &stage) })
+	made, err := d.Write(ctx, &stage, d.recorded, func() (map[string]int64, error) {
+		return map[string]int64{"queries": d.queries}, d.runJobs(ctx, stage.Lock())
+	})
 	if err != nil {
 		return err
 	}
@@ -141,9 +142,9 @@ func (d *discovering) jobs() (jobs []*beam.Pipeline) {
 	return append(jobs, BuildBackward(d.backwardParams(lock.Lock{}, "")), BuildList(d.listParams(lock.Lock{})))
 }
 
-// make runs the pipelines and completes the folder.
-func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
-	guarded := stage.Lock().Guard(ctx)
+// runJobs runs the pipelines.
+func (d *discovering) runJobs(ctx context.Context, held lock.Lock) error {
+	guarded := held.Guard(ctx)
 	// The best answers of each pass become candidates.
 	for _, p := range d.passes {
 		if p.lists.Sources != nil || p.lists.Candidates != nil {
@@ -152,32 +153,33 @@ func (d *discovering) make(ctx context.Context, stage *workspace.Stage) error {
 			}
 		}
 		err := d.Job(ctx, "scoring", p.queries, "queries", func(announce string) *beam.Pipeline {
-			return BuildCandidates(d.candidatesParams(p, stage.Lock(), announce))
+			return BuildCandidates(d.candidatesParams(p, held, announce))
 		})
 		if err != nil {
 			return err
 		}
 	}
 	// Each candidate needs the rank of its other query, too.
-	wanted, err := d.spillFolder(stage.Lock()).Wanted(ctx, d.passNames())
+	wanted, err := d.spillFolder(held).Wanted(ctx, d.passNames())
 	if err != nil {
 		return err
 	}
 	err = d.Job(ctx, "asking backward", wanted, "facts", func(announce string) *beam.Pipeline {
-		return BuildBackward(d.backwardParams(stage.Lock(), announce))
+		return BuildBackward(d.backwardParams(held, announce))
 	})
 	if err != nil {
 		return err
 	}
 	// The best candidates are listed, and the spill files removed.
-	if err := d.merge(ctx, stage.Lock()); err != nil {
+	if err := d.merge(ctx, held); err != nil {
 		return err
 	}
-	if err := storage.Clear(guarded, d.spillFolder(stage.Lock()).Folder, ""); err != nil {
+	spills := d.spillFolder(held).Folder
+	if err := storage.Clear(guarded, spills, ""); err != nil {
 		return err
 	}
-	storage.RemoveEmpty(guarded, d.spillFolder(stage.Lock()).Folder)
-	return stage.Publish(ctx, map[string]int64{"queries": d.queries})
+	storage.RemoveEmpty(guarded, spills)
+	return nil
 }
 
 // merge makes the list of what was scored.

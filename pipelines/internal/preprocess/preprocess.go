@@ -140,33 +140,24 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{f.pipeline(e.Workspace.Graph(), source, lock.Lock{})}, nil
 	}, Memory: f.memory, Count: source.rows(), Unit: "rows", Loads: source.loads()})
-	done, err := stage.Begin(ctx, e.Force)
-	if err != nil {
-		return f.explain(ctx, e, source, err)
-	}
-	if done {
-		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
-		return f.finish(ctx, e, source, false)
-	}
-	// From here on files are written.
-	folder := stage.URL()
-	source, err = f.write(ctx, e, folder, source, stage.Lock())
-	if err == nil {
+	made, err := e.MakeFolder(ctx, &stage, func() (counts map[string]int64, err error) {
+		if source, err = f.write(ctx, e, stage.URL(), source, stage.Lock()); err != nil {
+			return nil, err
+		}
 		stage.Outputs = outputs(source, f.typed())
-		err = f.complete(ctx, folder, source, stage.Lock())
+		if err := f.complete(ctx, stage.URL(), source, stage.Lock()); err != nil {
+			return nil, err
+		}
+		counts, stage.Vocabulary, err = rows(ctx, stage.URL())
+		return counts, err
+	})
+	switch {
+	case err != nil:
+		return f.explain(ctx, e, source, err)
+	case !made:
+		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 	}
-	var counts map[string]int64
-	if err == nil {
-		counts, stage.Vocabulary, err = rows(ctx, folder)
-	}
-	if err != nil {
-		stage.Abandon(!command.Local())
-		return err
-	}
-	if err := stage.Publish(ctx, counts); err != nil {
-		return err
-	}
-	return f.finish(ctx, e, source, true)
+	return f.finish(ctx, e, source, made)
 }
 
 // stage returns the stage of graph/ for a dataset.

@@ -97,12 +97,9 @@ func (a *evaluating) evaluate(ctx context.Context) error {
 	output.Configuration = configuration
 	output.Seed = a.seed()
 	output.Outputs = []string{metrics.File, predict.RankingsTable + "/", predict.PredictionsTable + "/"}
-	made, err := a.Write(ctx, &output, output.Begin, func() error {
+	made, err := a.Write(ctx, &output, func() (map[string]int64, error) {
 		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline { return Build(a.params(output.Lock(), announce)) })
-		if err != nil {
-			return err
-		}
-		return output.Publish(ctx, map[string]int64{"queries": a.queries})
+		return map[string]int64{"queries": a.queries}, err
 	})
 	if err != nil {
 		return err

@@ -151,9 +151,9 @@ func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load,
 	return s
 }
 
-// Write is Run.Write, but fits the probabilities before make, unless they are fitted. configuration returns the configuration of the stage, with
+// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted. configuration returns the configuration of the stage, with
 // what is recorded of the probabilities.
-func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), configuration func() any, make func() error) (made bool, err error) {
+func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, configuration func() any, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
 		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
 			return false, err
@@ -165,17 +165,17 @@ func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, begin func(c
 		}
 	}
 	stage.Configuration = configuration()
-	made, err = a.Run.Write(ctx, stage, begin, func() (err error) {
+	made, err = a.Run.Write(ctx, stage, func() (rows map[string]int64, err error) {
 		if !a.Fit.Made() {
 			if err := a.Fit.Make(ctx, storage.Join(stage.URL(), answer.ProbabilitiesFolder), stage.Lock()); err != nil {
-				return err
+				return nil, err
 			}
 			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
-				return err
+				return nil, err
 			}
 			stage.Configuration = configuration()
 		}
-		return make()
+		return jobs()
 	})
 	if mismatch := new(workspace.Mismatch); errors.As(err, &mismatch) && len(mismatch.Differences) > 0 {
 		err = fmt.Errorf("%w; or --output NAME to keep both", err)

@@ -147,11 +147,11 @@ func TestReplacedMeanwhile(t *testing.T) {
 					return err
 				}
 				stage := r.Stage("made", "runs/main/made", 1, nil, func() []*beam.Pipeline { return nil })
-				_, err = r.Write(ctx, &stage, stage.Begin, func() error {
+				_, err = r.Write(ctx, &stage, func() (map[string]int64, error) {
 					if c.other.flags != nil {
 						pipelinetest.Succeed(t, c.other.pipeline, append(c.other.flags, "--workspace", w, "--force")...)
 					}
-					return errors.New("index out of range")
+					return nil, errors.New("index out of range")
 				})
 				return err
 			}

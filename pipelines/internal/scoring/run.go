@@ -8,7 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
-	"tagnet/formats/workspace/manifest"
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
@@ -119,27 +118,22 @@ func (r *Run) Stage(name, folder string, queries int64, loads []command.Load, jo
 	}
 }
 
-// Write makes the folder of a stage, which begin began, unless it is complete, and reports whether it did. make runs the jobs and publishes.
-func (r *Run) Write(ctx context.Context, stage *workspace.Stage, begin func(ctx context.Context, force bool) (bool, error), make func() error) (made bool, err error) {
-	done, err := begin(ctx, r.E.Force)
-	if done || err != nil {
-		return false, r.nameModels(ctx, err)
-	}
-	defer budget.Limit(r.Memory * budget.MiB)()
-	if err = r.writeWeights(ctx, stage.Lock()); err == nil {
-		err = make()
-	}
-	if err != nil {
-		stage.Abandon(!command.Local())
-		err = r.confirm(ctx, stage, err)
-	}
-	return err == nil, err
+// Write makes the folder of a stage, with the model of --model, by jobs, unless it is complete. It reports whether it did.
+func (r *Run) Write(ctx context.Context, stage *workspace.Stage, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
+	made, err = r.E.MakeFolder(ctx, stage, func() (rows map[string]int64, err error) {
+		defer budget.Limit(r.Memory * budget.MiB)()
+		if err = r.writeWeights(ctx, stage.Lock()); err == nil {
+			rows, err = jobs()
+		}
+		return rows, r.confirm(ctx, stage, err)
+	})
+	return made, r.nameModels(ctx, err)
 }
 
-// confirm returns the error of making a folder, or that the graph or the checkpoint was replaced meanwhile: steps that read another one, or none,
-// fail in many ways.
+// confirm returns the error of making a folder, or that the checkpoint was replaced meanwhile: steps that read another one, or none, fail in
+// many ways.
 func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) error {
-	if err = stage.Explain(ctx, err); errors.As(err, new(*manifest.Replaced)) || r.given {
+	if err == nil || r.given {
 		return err
 	}
 	name := r.Model.Record.Name()

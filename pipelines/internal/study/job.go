@@ -32,22 +32,19 @@ func (j *job) run(ctx context.Context, e *command.Environment) (made bool, err e
 		Memory: j.memory, Count: j.sources, Unit: "sources", Loads: j.loads,
 	})
 	// From here on files are written.
-	done, err := j.stage.Begin(ctx, e.Force)
-	if err != nil {
-		return false, err
-	}
-	if done {
+	made, err = e.MakeFolder(ctx, &j.stage, func() (map[string]int64, error) {
+		defer budget.Limit(j.memory * budget.MiB)()
+		bar := e.Progress.Begin(j.stage.Name, j.total, j.unit)
+		defer bar.End()
+		defer bar.Follow(ctx, j.counter)()
+		if err := e.RunBeam(ctx, j.build(j.stage.Lock())); err != nil {
+			return nil, err
+		}
+		bar.Set(j.total)
+		return map[string]int64{"sources": j.sources, "queries": j.queries}, nil
+	})
+	if !made && err == nil {
 		e.Say("%s is complete with the same configuration; --force overwrites it", e.Workspace.Path(j.stage.Folder))
-		return false, nil
 	}
-	defer budget.Limit(j.memory * budget.MiB)()
-	bar := e.Progress.Begin(j.stage.Name, j.total, j.unit)
-	defer bar.End()
-	defer bar.Follow(ctx, j.counter)()
-	if err := e.RunBeam(ctx, j.build(j.stage.Lock())); err != nil {
-		j.stage.Abandon(!command.Local())
-		return false, j.stage.Explain(ctx, err)
-	}
-	bar.Set(j.total)
-	return true, j.stage.Publish(ctx, map[string]int64{"sources": j.sources, "queries": j.queries})
+	return made, err
 }

@@ -68,9 +68,8 @@ func TestReadyComesFirst(t *testing.T) {
 		t.Errorf("a complete folder: done %v, %v, Ready called %d times", done, err, calls)
 	}
 	for name, begin := range map[string]func() error{
-		"Begin":   func() error { _, err := s.Begin(t.Context(), true); return err },
-		"Replace": func() error { _, err := s.Replace(t.Context(), true); return err },
-		"Resume":  func() error { return s.Resume(t.Context(), true) },
+		"Begin":  func() error { _, err := s.Begin(t.Context(), true); return err },
+		"Resume": func() error { return s.Resume(t.Context(), true) },
 	} {
 		if err := begin(); err != refused {
 			t.Errorf("%s: error %v, want that of Ready", name, err)

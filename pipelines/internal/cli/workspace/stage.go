@@ -37,6 +37,11 @@ type Stage struct {
 	// Exchanged says that a folder with a manifest stays as it is while it is overwritten, and that the new one takes its place in one step, where the
 	// system has it.
 	Exchanged bool
+	// Cheap says that the content takes little to make: Begin overwrites without force what another configuration or other inputs made, or what
+	// is damaged.
+	Cheap bool
+	// Resumed says that the next run continues from the files of one that failed, which stay.
+	Resumed bool
 	// Command makes the folder. Errors quote it.
 	Command Command
 	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
@@ -45,7 +50,7 @@ type Stage struct {
 	// Beside are the URLs of the files and folders that the pipeline writes outside Folder.
 	Beside []string
 	// Ready, unless it is nil, is called when the folder has to be made, before it is locked and
-	// anything in it is removed. Its error ends Begin, Replace or Resume.
+	// anything in it is removed. Its error ends Begin or Resume.
 	Ready func(ctx context.Context) error
 
 	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
@@ -73,35 +78,21 @@ func index(url string) string    { return storage.Join(url, manifest.FileName) }
 func lockFile(url string) string { return storage.Join(url, lock.FileName) }
 
 // Begin decides what to do before anything is built. It returns true if the folder is complete
-// with exactly this configuration and from these inputs: nothing is left to do. Unless force is
+// with exactly this configuration and from these inputs: nothing is left to do. Unless force or Cheap is
 // true, it returns an *Unusable error if another configuration or other inputs made the folder or
 // a file is damaged, a *lock.Held error if another run is writing it, and the error of storage.CheckRegular about what it
 // is going to write. Otherwise it takes the folder's lock and removes what an interrupted run left.
 //
 // A folder without lock file and manifest belongs to somebody else if it has files: an error.
 func (s *Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
-	return s.acquireUnless(ctx, func() (bool, error) {
-		if force {
-			return false, nil
-		}
-		return s.checkComplete(ctx)
-	}, force)
-}
-
-// Replace is Begin, but overwrites without force a folder that was made with another configuration
-// or from other inputs, or is damaged: for folders that take little to make.
-func (s *Stage) Replace(ctx context.Context, force bool) (done bool, err error) {
-	return s.acquireUnless(ctx, func() (bool, error) {
-		if force {
-			return false, nil
-		}
-		return s.Complete(ctx)
-	}, force)
-}
-
-// acquireUnless returns true if complete returns true. Otherwise it takes the lock and clears the folder.
-func (s *Stage) acquireUnless(ctx context.Context, complete func() (bool, error), force bool) (done bool, err error) {
-	if done, err := complete(); done || err != nil {
+	complete := s.checkComplete
+	switch {
+	case force:
+		complete = func(context.Context) (bool, error) { return false, nil }
+	case s.Cheap:
+		complete = s.Complete
+	}
+	if done, err := complete(ctx); done || err != nil {
 		return done, err
 	}
 	if err := ours(ctx, s.folderURL()); err != nil {
@@ -114,7 +105,7 @@ func (s *Stage) acquireUnless(ctx context.Context, complete func() (bool, error)
 		return false, err
 	}
 	// Another run may have completed the folder before this one got the lock.
-	done, err = complete()
+	done, err = complete(ctx)
 	switch {
 	case err != nil: // also where ctx was canceled since: the next run takes the ended lock over
 		s.Pause()

@@ -261,7 +261,6 @@ func TestOverlappingRuns(t *testing.T) {
 				write(t, w, "of-first", "x")
 				for what, err := range map[string]error{
 					"Begin":     errorOf(second.Begin(ctx, false)),
-					"Replace":   errorOf(second.Replace(ctx, false)),
 					"Resume":    second.Resume(ctx, false),
 					"CheckFree": second.CheckFree(ctx),
 				} {
@@ -350,8 +349,8 @@ func TestStartWhileAnotherIsAbandoned(t *testing.T) {
 	}
 }
 
-// TestReplace holds that Replace overwrites a folder of another configuration, and a damaged one.
-func TestReplace(t *testing.T) {
+// TestCheap holds that Begin overwrites a cheap folder of another configuration, and a damaged one.
+func TestCheap(t *testing.T) {
 	ctx := t.Context()
 	w := New(storagetest.Memory(t))
 	makeStage(t, stage(w, "first", 5, nil), "one")
@@ -360,15 +359,16 @@ func TestReplace(t *testing.T) {
 	if mismatch := new(Mismatch); !errors.As(err, &mismatch) || mismatch.Differences[0] != "layers is 5 there, 6 here" {
 		t.Errorf("error %v", err)
 	}
+	first.Cheap = true
 	for _, damaged := range []bool{false, true} {
-		if done, err := first.Replace(ctx, false); done || err != nil {
+		if done, err := first.Begin(ctx, false); done || err != nil {
 			t.Fatalf("done %v, %v", done, err)
 		}
 		write(t, w, "file", "x")
 		if err := first.Publish(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
-		if done, err := first.Replace(ctx, false); !done || err != nil {
+		if done, err := first.Begin(ctx, false); !done || err != nil {
 			t.Fatalf("done %v, %v", done, err)
 		}
 		if !damaged {
