@@ -29,7 +29,7 @@ test: ## all tests (PACKAGES=./model/... for some of them)
 
 .PHONY: test-flink
 test-flink: ## the commands on a Flink with two TaskManagers, some of which are killed (needs Java and Maven; about 5 minutes)
-	TAGNET_FLINK=1 $(GO) test $(TESTFLAGS) -count 1 -v -timeout 40m ./infra/flink ./infra/worker
+	TAGNET_FLINK=1 $(GO) test $(TESTFLAGS) -count 1 -v -timeout 40m ./infra/flink ./infra/image
 
 .PHONY: race
 race: ## all tests with the race detector

@@ -166,13 +166,10 @@ func TestProgramOfAnotherModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	// A workspace of both modules, instead of a replacement, takes what is compiled for this one.
 	for name, text := range map[string]string{
-		"go.mod":    "module asker\n\ngo 1.26.0\n\nrequire tagnet v0.0.0\n\nreplace tagnet => " + root + "\n",
-		"go.sum":    string(sums),
+		"go.mod":    "module asker\n\ngo 1.26.0\n",
+		"go.work":   "go 1.26.0\n\nuse (\n\t.\n\t" + root + "\n)\n",
 		"facts.txt": "Ann\tparent_of\tBen\nBen\tparent_of\tEve\nAnn\tgrandparent_of\tEve\n",
 		"main.go": `package main
 
@@ -202,10 +199,14 @@ func main() {
 			t.Fatal(err)
 		}
 	}
-	program := exec.Command("go", "run", "-mod=mod", "-ldflags=-s -w", ".", weights)
+	program := exec.Command("go", "run", "-ldflags=-s -w", ".", weights)
 	program.Dir = folder
-	program.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
-	if out, err := program.CombinedOutput(); err != nil || string(out) != "drawn.pth 1\n" {
+	program.Env = append(os.Environ(), "GOPROXY=off", "GOWORK="+filepath.Join(folder, "go.work"))
+	out, err := program.CombinedOutput()
+	if strings.Contains(string(out), "disabled by GOPROXY=off") {
+		t.Skipf("a module of this one's dependencies is not in the module cache; run go mod download:\n%s", out)
+	}
+	if err != nil || string(out) != "drawn.pth 1\n" {
 		t.Errorf("%v, output:\n%s", err, out)
 	}
 }

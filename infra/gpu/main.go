@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tagnet/formats/remedy"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/infra/internal/program"
 	"tagnet/model/answer"
 	"tagnet/model/answer/ranking"
@@ -28,7 +29,6 @@ import (
 	"tagnet/model/steps"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
-	"tagnet/stages/encode"
 )
 
 func main() {
@@ -122,7 +122,12 @@ func (m *measurement) print(format string, arguments ...any) {
 
 // read reads the graph, the training set and validation queries.
 func (m *measurement) read(ctx context.Context) error {
-	loaded, err := encode.Load(ctx, filepath.Join(m.workspace, kg.Folder))
+	folder := filepath.Join(m.workspace, kg.Folder)
+	described, err := manifest.Read(ctx, folder)
+	if err != nil {
+		return err
+	}
+	loaded, err := kg.Load(ctx, folder, described)
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,20 @@ func TestLayersStaySeparate(t *testing.T) {
 	}
 }
 
+// TestTheWorkerHasEveryStage fails where a new stage is not imported: its transforms would be unknown on a cluster.
+func TestTheWorkerHasEveryStage(t *testing.T) {
+	all := packages(t)
+	worker := slices.IndexFunc(all, func(p goPackage) bool { return p.below() == "infra/worker" })
+	if worker < 0 {
+		t.Fatal("there is no infra/worker")
+	}
+	for _, p := range all {
+		if p.layer() == "stages" && !strings.HasSuffix(p.Name, "test") && !slices.Contains(all[worker].Deps, p.ImportPath) {
+			t.Errorf("%s is not part of the worker; import it in its main.go", p.below())
+		}
+	}
+}
+
 // TestOnlyProgramsImportTheGPU holds that what computes knows the interfaces that package gpu implements, not the package: programs register it.
 func TestOnlyProgramsImportTheGPU(t *testing.T) {
 	registered := 0

@@ -1,4 +1,4 @@
-package main
+package image
 
 import (
 	"compress/gzip"

@@ -1,4 +1,4 @@
-package main
+package image
 
 import (
 	"archive/tar"
@@ -61,7 +61,7 @@ func TestTheImageHasTheWorker(t *testing.T) {
 // dockerfile returns the instructions of the Dockerfile.
 func dockerfile(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "image", "Dockerfile"))
+	text, err := os.ReadFile("Dockerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestComposeFitsTheVersions(t *testing.T) {
 		}
 		return string(found[1])
 	}
-	text, err := os.ReadFile(filepath.Join("..", "image", "compose.yaml"))
+	text, err := os.ReadFile("compose.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
