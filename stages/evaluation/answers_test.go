@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
@@ -52,6 +53,7 @@ func TestAnswers(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
+	storagetest.EveryField(t, rows)
 	lines := "4\tx\tlikes\t2\tz\t\t1\t2\t-1\t7\tfalse\t3\n0\ty\t~likes\t1\tx\t0.25\t-1\t7\t1\t2\ttrue\t3\n"
 	if got := string(AnswerLines(rows[1:])); got != lines {
 		t.Errorf("%q, want %q", got, lines)

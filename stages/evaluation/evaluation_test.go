@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/hop"
 	"tagnet/formats/names"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
@@ -156,6 +157,8 @@ func TestRows(t *testing.T) {
 	if diff := cmp.Diff(wantPredictions, predictions); diff != "" {
 		t.Errorf("predictions (-want +got):\n%s", diff)
 	}
+	storagetest.EveryField(t, rankings)
+	storagetest.EveryField(t, predictions)
 }
 
 // TestRowsOfFacts checks the rows of triples and of new facts, with a probability and without.
@@ -176,29 +179,32 @@ func TestRowsOfFacts(t *testing.T) {
 	fact := parquet.Fact{Position: 11, Head: "z", Relation: "knows", Tail: "x", Probability: &p, TailScore: 1, TailRank: 2, HeadScore: -1, HeadRank: 7, Hops: 3}
 	unknown := fact
 	unknown.Position, unknown.Probability = 12, nil
-	if diff := cmp.Diff([]parquet.Fact{fact, unknown}, someNames.Facts(list, 10)); diff != "" {
+	facts := someNames.Facts(list, 10)
+	if diff := cmp.Diff([]parquet.Fact{fact, unknown}, facts); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
+	storagetest.EveryField(t, facts)
 }
 
 // TestExplanations names the paths to the best answers of a bundle, of which those of an inverse relation are heads.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
-	best := []Explained{{Query: graph.Query{Source: 1, Relation: 2, Answer: 2}}}
+	best := []Explained{{Number: 4, Query: graph.Query{Source: 1, Relation: 2, Answer: 2}}}
 	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}}, {Weight: -1}}
 	rows, err := Explanations([]string{"x", "y", "z"}, someNames.Relations, best)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []parquet.Explanation{
-		{Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 1, Weight: .5, Text: "y -~knows-> x -likes-> z",
+		{Query: 4, Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 1, Weight: .5, Text: "y -~knows-> x -likes-> z",
 			Steps: `[{"from":"y","relation":"knows","inverse":true,"to":"x"},{"from":"x","relation":"likes","inverse":false,"to":"z"}]`},
-		{Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 2, Weight: -1, Steps: "null"},
+		{Query: 4, Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 2, Weight: -1, Steps: "null"},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}
-	if text, want := string(ExplanationLines(rows[:1])), "0\ty\t~likes\tz\t1\t0.5\ty -~knows-> x -likes-> z\n"; text != want {
+	storagetest.EveryField(t, rows)
+	if text, want := string(ExplanationLines(rows[:1])), "4\ty\t~likes\tz\t1\t0.5\ty -~knows-> x -likes-> z\n"; text != want {
 		t.Errorf("the line is %q, want %q", text, want)
 	}
 }

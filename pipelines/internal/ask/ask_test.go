@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -101,6 +102,9 @@ func TestAskForMany(t *testing.T) {
 			}
 		}
 		got := askedRows(t, w, c.name)
+		if c.known && c.graph == kg.All {
+			storagetest.EveryField(t, got)
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v (-rules +rows):\n%s", c.flags, diff)
 		}

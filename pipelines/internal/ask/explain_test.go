@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
@@ -65,6 +66,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("path %d to %s is printed: %v", r.Path, r.Entity, shown)
 		}
 	}
+	storagetest.EveryField(t, rows)
 	if len(rows) < 10 {
 		t.Errorf("only %d paths", len(rows))
 	}

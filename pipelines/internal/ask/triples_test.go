@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -69,6 +70,7 @@ func TestTriples(t *testing.T) {
 			for i, s := range scored {
 				want = append(want, rowOf(s, i))
 			}
+			storagetest.EveryField(t, want)
 			slices.SortFunc(want, func(a, b parquet.Triple) int {
 				return stdcmp.Or(stdcmp.Compare(a.Head, b.Head), stdcmp.Compare(a.Relation, b.Relation), stdcmp.Compare(a.Tail, b.Tail))
 			})

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
@@ -167,6 +168,9 @@ func TestFacts(t *testing.T) {
 			got := factRows(t, w, "list")
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("(-want +got):\n%.4000s", d)
+			}
+			if c.graph == "" {
+				storagetest.EveryField(t, got)
 			}
 			if len(got) < 50 || (got[0].Probability == nil) != (c.graph != "") {
 				t.Errorf("%d facts, the first is %+v", len(got), got[0])

@@ -14,6 +14,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
@@ -72,6 +73,7 @@ func checkRows(t *testing.T, workspace string, m metrics.Evaluation, entities in
 	if int64(len(rankings)) != m.Queries {
 		t.Fatalf("%d rankings, want %d", len(rankings), m.Queries)
 	}
+	storagetest.EveryField(t, rankings)
 	sum := 0.0
 	for i, r := range rankings {
 		sum += 1 / float64(r.RankPessimistic)
@@ -88,6 +90,7 @@ func checkRows(t *testing.T, workspace string, m metrics.Evaluation, entities in
 	if int64(len(predictions)) != 4*m.Distinct {
 		t.Fatalf("%d predictions, want %d", len(predictions), 4*m.Distinct)
 	}
+	storagetest.EveryField(t, predictions)
 	for i, p := range predictions {
 		if int(p.Position) != i%4+1 || i%4 > 0 && p.Score > predictions[i-1].Score ||
 			p.Hops < -1 {

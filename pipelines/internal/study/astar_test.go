@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
@@ -59,6 +60,7 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 				t.Errorf("%d of %d are sent", got.Kept, got.AStar)
 			}
 			rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.AStarTable))
+			storagetest.EveryField(t, append(rows, scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.CountsTable))...))
 			var chosen, kept, empty int64
 			for _, r := range rows {
 				chosen += r.Queries * r.AStar
