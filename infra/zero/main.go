@@ -200,7 +200,7 @@ func (o options) writeOrigin(ctx context.Context, folder checkpoint.Folder, c co
 	return folder.Save(ctx, checkpoint.Record{
 		FormatVersion: checkpoint.FormatVersion, Configuration: c, Mixture: &d, Origin: &opened.Origin,
 		Seed: o.seed, Validation: o.validation(), Epoch: 1, Partial: &checkpoint.Partial{},
-	}, checkpoint.Tensors(weights.Tensors), checkpoint.Tensors(moments))
+	}, weights.Tensors, moments)
 }
 
 // validation is how the best epoch is chosen.

@@ -79,14 +79,14 @@ func (m *Model) over(view *kg.View) *Model {
 func (m *Model) Detach() (err error) {
 	m.Folder = ""
 	m.Record.FormatVersion, m.Record.Vocabulary = checkpoint.FormatVersion, checkpoint.VocabularyOf(m.KG)
-	m.Record.Weights, err = checkpoint.WeightsFile(m.Record, checkpoint.Tensors(m.Parameters.Tensors))
+	m.Record.Weights, err = checkpoint.WeightsFile(m.Record, m.Parameters.Tensors)
 	return err
 }
 
 // Save writes the checkpoint of a model that has none into a folder, which becomes the model's folder.
 func (m *Model) Save(ctx context.Context, folder checkpoint.Folder) error {
 	m.Folder = folder
-	return folder.Save(ctx, m.Record, checkpoint.Tensors(m.Parameters.Tensors), nil)
+	return folder.Save(ctx, m.Record, m.Parameters.Tensors, nil)
 }
 
 // SetReach sets the most entities that a query propagates through, 0 for all, or leaves them as in training for -1. It is an error for A*Net's

@@ -3,6 +3,7 @@ package gpu
 import (
 	"strings"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -89,19 +90,19 @@ func indices(n int) []int {
 }
 
 // pad returns tensors in the kernels' layout.
-func (p padding) pad(tensors []parameters.Tensor[float32]) []float32 {
+func (p padding) pad(tensors []safetensors.Tensor[float32]) []float32 {
 	values := make([]float32, p.size)
 	p.each(tensors, func(value *float32, place int) { values[place] = *value })
 	return values
 }
 
 // cut sets tensors from values in the kernels' layout.
-func (p padding) cut(values []float32, tensors []parameters.Tensor[float32]) {
+func (p padding) cut(values []float32, tensors []safetensors.Tensor[float32]) {
 	p.each(tensors, func(value *float32, place int) { *value = values[place] })
 }
 
 // each calls visit for each value of tensors with its place.
-func (p padding) each(tensors []parameters.Tensor[float32], visit func(value *float32, place int)) {
+func (p padding) each(tensors []safetensors.Tensor[float32], visit func(value *float32, place int)) {
 	for i, t := range tensors {
 		columns := p.places[i].columns
 		for row, at := range p.places[i].rows {

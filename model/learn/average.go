@@ -61,7 +61,7 @@ func saveAverage(ctx context.Context, folder checkpoint.Folder, run Run, t Task,
 			return fmt.Errorf("reading the result of shard %d: %w", i, err)
 		}
 		shard := state.Record.Partial
-		err = errors.Join(weights.Add(tensors(state.Weights), shard.Queries), moments.Add(tensors(state.Optimizer), shard.Queries))
+		err = errors.Join(weights.Add(state.Weights, shard.Queries), moments.Add(state.Optimizer, shard.Queries))
 		if err != nil {
 			return err
 		}
@@ -76,5 +76,5 @@ func saveAverage(ctx context.Context, folder checkpoint.Folder, run Run, t Task,
 	r.Configuration = run.Configuration // its epochs may be more or fewer than when the start was written
 	r.Epoch, r.Step, r.Partial = t.Round.Epoch, t.To().Step, &sum
 	r.Loss, r.Messages, r.LearningRate, r.Valid = 0, 0, 0, nil // of the epoch before
-	return folder.Save(ctx, r, checkpoint.Tensors(weights.Mean()), checkpoint.Tensors(moments.Mean()))
+	return folder.Save(ctx, r, weights.Mean(), moments.Mean())
 }

@@ -14,7 +14,6 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/metrics"
-	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
@@ -598,12 +597,4 @@ func (l *learner) save(ctx context.Context, r checkpoint.Record) error {
 		}
 	}
 	return l.folder.Prune(ctx)
-}
-
-func tensors(stored []safetensors.Tensor) []parameters.Tensor[float32] {
-	out := make([]parameters.Tensor[float32], len(stored))
-	for i, t := range stored {
-		out[i] = parameters.Tensor[float32]{Name: t.Name, Shape: t.Shape, Data: t.Data}
-	}
-	return out
 }

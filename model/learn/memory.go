@@ -15,7 +15,7 @@ type Trained struct {
 	Record checkpoint.Record
 	// Weights are the weights that its checkpoint publishes.
 	Weights *parameters.Set[float32]
-	state   []safetensors.Tensor
+	state   []safetensors.Tensor[float32]
 }
 
 // InMemory trains a model without files: it starts from initial weights and writes no checkpoint. When ctx is done it stops between
@@ -35,7 +35,7 @@ func InMemory(ctx context.Context, run Run, data Data, report func(Progress)) (*
 
 // Save writes the model's checkpoint into a folder, and marks it as the best one.
 func (t *Trained) Save(ctx context.Context, folder checkpoint.Folder) error {
-	if err := folder.Save(ctx, t.Record, checkpoint.Tensors(t.Weights.Tensors), t.state); err != nil {
+	if err := folder.Save(ctx, t.Record, t.Weights.Tensors, t.state); err != nil {
 		return err
 	}
 	return folder.MarkBest(ctx)

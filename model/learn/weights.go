@@ -39,35 +39,34 @@ func (l *learner) emptyWeights() *parameters.Set[float32] {
 }
 
 // stored returns the tensors of a checkpoint: the weights that others read, and the state that only the training reads.
-func (l *learner) stored() (weights, state []safetensors.Tensor) {
-	moments, _ := l.solver.State()
-	state = checkpoint.Tensors(moments)
-	trained := checkpoint.Tensors(l.parameters.Tensors)
+func (l *learner) stored() (weights, state []safetensors.Tensor[float32]) {
+	state, _ = l.solver.State()
+	trained := l.parameters.Tensors
 	if l.Configuration.WeightAverage == 0 {
 		return trained, state
 	}
 	for _, t := range trained {
-		state = append(state, safetensors.Tensor{Name: trainedPrefix + t.Name, Shape: t.Shape, Data: t.Data})
+		state = append(state, safetensors.Tensor[float32]{Name: trainedPrefix + t.Name, Shape: t.Shape, Data: t.Data})
 	}
 	if l.average == nil { // in the first epoch
 		return trained, state
 	}
-	return checkpoint.Tensors(l.average.Tensors), state
+	return l.average.Tensors, state
 }
 
 // restoreWeights sets the weights and their average to a checkpoint's. It returns the rest of the optimizer's state.
-func (l *learner) restoreWeights(s checkpoint.State) ([]parameters.Tensor[float32], error) {
+func (l *learner) restoreWeights(s checkpoint.State) ([]safetensors.Tensor[float32], error) {
 	l.average = nil
-	var trained, moments []safetensors.Tensor
+	var trained, moments []safetensors.Tensor[float32]
 	for _, t := range s.Optimizer {
 		if name, ok := strings.CutPrefix(t.Name, trainedPrefix); ok {
-			trained = append(trained, safetensors.Tensor{Name: name, Shape: t.Shape, Data: t.Data})
+			trained = append(trained, safetensors.Tensor[float32]{Name: name, Shape: t.Shape, Data: t.Data})
 		} else {
 			moments = append(moments, t)
 		}
 	}
 	if len(trained) == 0 { // without an average, or the weights of a file, before the first epoch
-		return tensors(moments), checkpoint.Fill(l.parameters, s.Weights)
+		return moments, checkpoint.Fill(l.parameters, s.Weights)
 	}
 	if s.Record.Partial == nil || s.Record.Epoch > 1 {
 		l.average = l.emptyWeights()
@@ -75,5 +74,5 @@ func (l *learner) restoreWeights(s checkpoint.State) ([]parameters.Tensor[float3
 			return nil, err
 		}
 	}
-	return tensors(moments), checkpoint.Fill(l.parameters, trained)
+	return moments, checkpoint.Fill(l.parameters, trained)
 }

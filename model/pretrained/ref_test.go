@@ -40,11 +40,11 @@ func TestCheckpointOverOtherRelations(t *testing.T) {
 		FormatVersion: checkpoint.FormatVersion, Configuration: configuration.Default(), Epoch: 1, Step: 10,
 		Vocabulary: checkpoint.Vocabulary{Relations: []string{"a", "b"}},
 	}
-	weights := checkpoint.Tensors(parameters.Initialize(parameters.Layout(r.Configuration, 4), 1).Tensors)
+	weights := parameters.Initialize(parameters.Layout(r.Configuration, 4), 1).Tensors
 	open := func(name string) (*pretrained.Weights, error) {
 		return pretrained.Ref{Folder: f, Name: name}.Open(t.Context())
 	}
-	save := func(weights []safetensors.Tensor) *pretrained.Weights {
+	save := func(weights []safetensors.Tensor[float32]) *pretrained.Weights {
 		t.Helper()
 		if err := f.Save(t.Context(), r, weights, nil); err != nil {
 			t.Fatal(err)
@@ -79,12 +79,12 @@ func TestCheckpointOverOtherRelations(t *testing.T) {
 			t.Errorf("of %q unknown (-want +got):\n%s", relations, diff)
 		}
 	}
-	for name, spoil := range map[string]func([]safetensors.Tensor) []safetensors.Tensor{
-		"missing": func(w []safetensors.Tensor) []safetensors.Tensor { return w[1:] },
-		"unknown": func(w []safetensors.Tensor) []safetensors.Tensor {
-			return append(w, safetensors.Tensor{Name: "more", Shape: []int{1}, Data: []float32{1}})
+	for name, spoil := range map[string]func([]safetensors.Tensor[float32]) []safetensors.Tensor[float32]{
+		"missing": func(w []safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return w[1:] },
+		"unknown": func(w []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
+			return append(w, safetensors.Tensor[float32]{Name: "more", Shape: []int{1}, Data: []float32{1}})
 		},
-		"shape": func(w []safetensors.Tensor) []safetensors.Tensor {
+		"shape": func(w []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
 			w[0].Shape = []int{len(w[0].Data) / 2, 2}
 			return w
 		},

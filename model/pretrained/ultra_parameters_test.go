@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"tagnet/formats/input/pytorch"
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/pretrained"
-	"tagnet/model/weights/parameters"
 	"tagnet/model/weightstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func open(t *testing.T, tensors []parameters.Tensor[float32]) *pytorch.File {
+func open(t *testing.T, tensors []safetensors.Tensor[float32]) *pytorch.File {
 	t.Helper()
 	file := weightstest.File(t, tensors)
 	f, err := pytorch.Open(bytes.NewReader(file), int64(len(file)))
@@ -47,23 +47,23 @@ func TestParameters(t *testing.T) {
 func TestRefusesOtherModels(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(tensors []parameters.Tensor[float32]) []parameters.Tensor[float32]
+		change func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32]
 		want   string
 	}{
-		"no tensors": {func([]parameters.Tensor[float32]) []parameters.Tensor[float32] { return nil }, "no ULTRA model: no tensor's name begins with relation_model. or entity_model. (it has no tensors)"},
-		"another model": {func(tensors []parameters.Tensor[float32]) []parameters.Tensor[float32] {
+		"no tensors": {func([]safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return nil }, "no ULTRA model: no tensor's name begins with relation_model. or entity_model. (it has no tensors)"},
+		"another model": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
 			tensors[0].Name = "query.weight"
 			return tensors[:1]
 		}, `no ULTRA model: no tensor's name begins with relation_model. or entity_model. (the first is "query.weight")`},
-		"a tensor less": {func(tensors []parameters.Tensor[float32]) []parameters.Tensor[float32] { return tensors[:81] }, "it has no tensor entity_model.mlp.2.bias of shape [1]: only ULTRA models of 6 layers of 64 dimensions"},
-		"a tensor more": {func(tensors []parameters.Tensor[float32]) []parameters.Tensor[float32] {
-			return append(tensors, parameters.Tensor[float32]{Name: "entity_model.layers.6.linear.bias", Shape: []int{1}, Data: []float32{1}})
+		"a tensor less": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return tensors[:81] }, "it has no tensor entity_model.mlp.2.bias of shape [1]: only ULTRA models of 6 layers of 64 dimensions"},
+		"a tensor more": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
+			return append(tensors, safetensors.Tensor[float32]{Name: "entity_model.layers.6.linear.bias", Shape: []int{1}, Data: []float32{1}})
 		}, `it has a tensor "entity_model.layers.6.linear.bias", which ULTRA lacks`},
-		"another shape": {func(tensors []parameters.Tensor[float32]) []parameters.Tensor[float32] {
+		"another shape": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
 			tensors[2].Shape = []int{128, 64}
 			return tensors
 		}, "tensor relation_model.layers.0.linear.weight has shape [128 64], want [64 128]"},
-		"not a number": {func(tensors []parameters.Tensor[float32]) []parameters.Tensor[float32] {
+		"not a number": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
 			tensors[3].Data[7] = float32(math.NaN())
 			return tensors
 		}, `tensor "relation_model.layers.0.linear.bias" has a number that is not finite (NaN, the 8th)`},

@@ -26,7 +26,7 @@ type Weights struct {
 	Record checkpoint.Record
 	// Folder has their checkpoint, if a Ref with a folder named them and they do not come with tagnet.
 	Folder  checkpoint.Folder
-	tensors []safetensors.Tensor
+	tensors []safetensors.Tensor[float32]
 }
 
 // openNamed opens a model of package zoo.
@@ -69,7 +69,7 @@ func size(r checkpoint.Record) string {
 }
 
 // trained returns weights that tagnet trained. Those of any graph are trained further on one graph, after many, for an epoch at a low rate.
-func trained(r checkpoint.Record, tensors []safetensors.Tensor, name, about string) *Weights {
+func trained(r checkpoint.Record, tensors []safetensors.Tensor[float32], name, about string) *Weights {
 	w := &Weights{
 		Origin: checkpoint.Origin{Model: name, File: r.Weights.Name, SHA256: r.Weights.SHA256},
 		About:  about, Further: r.Configuration, Record: r, tensors: tensors,
@@ -94,7 +94,7 @@ func ofULTRA(url string, data []byte, file *pytorch.File) (*Weights, error) {
 	w := &Weights{
 		Origin:  checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))},
 		About:   fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ULTRALayers, ULTRADim),
-		Further: ULTRAConfiguration(), Record: checkpoint.Record{Configuration: ULTRAConfiguration()}, tensors: checkpoint.Tensors(p.Tensors),
+		Further: ULTRAConfiguration(), Record: checkpoint.Record{Configuration: ULTRAConfiguration()}, tensors: p.Tensors,
 	}
 	if graphs := Graphs(w.Origin); graphs != "" {
 		w.About += "; trained on " + graphs

@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
@@ -200,7 +201,7 @@ func pairs(weights, gradients *parameters.Set[float32]) []gorgonia.ValueGrad {
 	return model
 }
 
-func dense(t parameters.Tensor[float32]) *tensor.Dense {
+func dense(t safetensors.Tensor[float32]) *tensor.Dense {
 	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))
 }
 

@@ -5,8 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"tagnet/model/weights/parameters"
+	"tagnet/formats/workspace/safetensors"
 )
 
 // Prefixes of the moments' names, as in PyTorch's state.
@@ -18,20 +17,20 @@ const (
 // State returns the moments as named tensors, in a fixed order, and the number of steps. A solver
 // that Restore gives them continues to the same bits. The tensors share the solver's memory and are
 // valid until the next step.
-func (a *Adam) State() (tensors []parameters.Tensor[float32], steps int64) {
+func (a *Adam) State() (tensors []safetensors.Tensor[float32], steps int64) {
 	for _, t := range a.tensors {
-		tensors = append(tensors, parameters.Tensor[float32]{Name: firstPrefix + t.Name, Shape: t.Shape.Shape, Data: t.first})
+		tensors = append(tensors, safetensors.Tensor[float32]{Name: firstPrefix + t.Name, Shape: t.Shape.Shape, Data: t.first})
 	}
 	for _, t := range a.tensors {
-		tensors = append(tensors, parameters.Tensor[float32]{Name: secondPrefix + t.Name, Shape: t.Shape.Shape, Data: t.second})
+		tensors = append(tensors, safetensors.Tensor[float32]{Name: secondPrefix + t.Name, Shape: t.Shape.Shape, Data: t.second})
 	}
 	return tensors, a.steps
 }
 
 // Restore copies a state that State returned, its tensors in any order. It returns an error, and
 // changes nothing, where a tensor is missing, unknown, or of another shape.
-func (a *Adam) Restore(tensors []parameters.Tensor[float32], steps int64) error {
-	given := make(map[string]parameters.Tensor[float32], len(tensors))
+func (a *Adam) Restore(tensors []safetensors.Tensor[float32], steps int64) error {
+	given := make(map[string]safetensors.Tensor[float32], len(tensors))
 	for _, t := range tensors {
 		given[t.Name] = t
 	}

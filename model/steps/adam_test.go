@@ -10,6 +10,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/parameters"
 )
@@ -208,9 +209,9 @@ func TestRestoreChecksTheState(t *testing.T) {
 	tensors, _ := a.State()
 	other := slices.Clone(tensors)
 	other[0].Shape = []int{3, 2}
-	for name, given := range map[string][]parameters.Tensor[float32]{
+	for name, given := range map[string][]safetensors.Tensor[float32]{
 		"missing": tensors[1:], "another shape": other,
-		"unknown": append(slices.Clone(tensors), parameters.Tensor[float32]{Name: "exp_avg.c"}),
+		"unknown": append(slices.Clone(tensors), safetensors.Tensor[float32]{Name: "exp_avg.c"}),
 	} {
 		if err := a.Restore(given, 3); err == nil {
 			t.Errorf("%s: was taken", name)

@@ -3,8 +3,7 @@ package steps
 import (
 	"fmt"
 	"slices"
-
-	"tagnet/model/weights/parameters"
+	"tagnet/formats/workspace/safetensors"
 )
 
 // Average is the weighted mean of the tensors of several shards: of weights, or of Adam's moments.
@@ -17,20 +16,20 @@ import (
 // is the mean over the shards. So Adam counts the steps of a shard. The count is the largest: some
 // shards may make one step less.
 type Average struct {
-	tensors []parameters.Tensor[float32] // names and shapes
+	tensors []safetensors.Tensor[float32] // names and shapes
 	sums    [][]float64
 	weight  float64
 }
 
 // Add adds the tensors of a shard. All shards have tensors of the same names and shapes, in the same
 // order, and weights above 0. An error leaves the average unusable.
-func (a *Average) Add(tensors []parameters.Tensor[float32], weight int64) error {
+func (a *Average) Add(tensors []safetensors.Tensor[float32], weight int64) error {
 	if weight <= 0 {
 		return fmt.Errorf("averaging a shard of %d queries, want 1 or more", weight)
 	}
 	if a.sums == nil {
 		for _, t := range tensors {
-			a.tensors = append(a.tensors, parameters.Tensor[float32]{Name: t.Name, Shape: t.Shape})
+			a.tensors = append(a.tensors, safetensors.Tensor[float32]{Name: t.Name, Shape: t.Shape})
 			a.sums = append(a.sums, make([]float64, len(t.Data)))
 		}
 	}
@@ -53,7 +52,7 @@ func (a *Average) Add(tensors []parameters.Tensor[float32], weight int64) error 
 }
 
 // Mean returns the mean of what was added, each value rounded once to float32.
-func (a *Average) Mean() []parameters.Tensor[float32] {
+func (a *Average) Mean() []safetensors.Tensor[float32] {
 	mean := slices.Clone(a.tensors)
 	for i, sum := range a.sums {
 		mean[i].Data = make([]float32, len(sum))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
@@ -89,7 +90,7 @@ func TestAverageByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, _ := solver.State()
-		for a, tensors := range map[*Average][]parameters.Tensor[float32]{&weights: p.Tensors, &moments: state} {
+		for a, tensors := range map[*Average][]safetensors.Tensor[float32]{&weights: p.Tensors, &moments: state} {
 			if err := a.Add(tensors, int64(queries[i])); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +128,7 @@ func TestAverageByHand(t *testing.T) {
 func TestAverageOfEqualShards(t *testing.T) {
 	t.Parallel()
 	values := []float32{1, -1.0 / 3, 1e-38, 3e38, 0, 1e-45}
-	shard := []parameters.Tensor[float32]{{Name: "w", Shape: []int{6}, Data: values}}
+	shard := []safetensors.Tensor[float32]{{Name: "w", Shape: []int{6}, Data: values}}
 	var a Average
 	for _, weight := range []int64{64, 7, 1} {
 		if err := a.Add(shard, weight); err != nil {
@@ -141,20 +142,20 @@ func TestAverageOfEqualShards(t *testing.T) {
 
 func TestAverageRefusesOtherTensors(t *testing.T) {
 	t.Parallel()
-	tensor := func(name string, shape ...int) parameters.Tensor[float32] {
-		return parameters.Tensor[float32]{Name: name, Shape: shape, Data: make([]float32, 2)}
+	tensor := func(name string, shape ...int) safetensors.Tensor[float32] {
+		return safetensors.Tensor[float32]{Name: name, Shape: shape, Data: make([]float32, 2)}
 	}
 	for want, c := range map[string]struct {
-		tensors []parameters.Tensor[float32]
+		tensors []safetensors.Tensor[float32]
 		weight  int64
 	}{
 		"averaging a shard of 0 tensors":           {nil, 1},
-		"averaging v of shape [2], want w":         {[]parameters.Tensor[float32]{tensor("v", 2)}, 1},
-		"averaging w of shape [1 2], want w of [2": {[]parameters.Tensor[float32]{tensor("w", 1, 2)}, 1},
-		"averaging a shard of 0 queries":           {[]parameters.Tensor[float32]{tensor("w", 2)}, 0},
+		"averaging v of shape [2], want w":         {[]safetensors.Tensor[float32]{tensor("v", 2)}, 1},
+		"averaging w of shape [1 2], want w of [2": {[]safetensors.Tensor[float32]{tensor("w", 1, 2)}, 1},
+		"averaging a shard of 0 queries":           {[]safetensors.Tensor[float32]{tensor("w", 2)}, 0},
 	} {
 		var a Average
-		if err := a.Add([]parameters.Tensor[float32]{tensor("w", 2)}, 1); err != nil {
+		if err := a.Add([]safetensors.Tensor[float32]{tensor("w", 2)}, 1); err != nil {
 			t.Fatal(err)
 		}
 		if err := a.Add(c.tensors, c.weight); err == nil || !strings.Contains(err.Error(), want) {

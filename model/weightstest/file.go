@@ -6,13 +6,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"tagnet/formats/workspace/safetensors"
 	"testing"
-
-	"tagnet/model/weights/parameters"
 )
 
 // File returns a checkpoint of tensors as torch.save writes it, {"model": state_dict}.
-func File(t testing.TB, tensors []parameters.Tensor[float32]) []byte {
+func File(t testing.TB, tensors []safetensors.Tensor[float32]) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	archive := zip.NewWriter(&file)
@@ -40,7 +39,7 @@ func File(t testing.TB, tensors []parameters.Tensor[float32]) []byte {
 }
 
 // pickled returns the program that makes the state_dict.
-func pickled(tensors []parameters.Tensor[float32]) []byte {
+func pickled(tensors []safetensors.Tensor[float32]) []byte {
 	text := func(s string) string {
 		return "X" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(s)))) + s
 	}

@@ -75,7 +75,7 @@ type Model struct {
 	Name    string
 	Card    Card
 	Record  checkpoint.Record
-	Weights []safetensors.Tensor
+	Weights []safetensors.Tensor[float32]
 }
 
 // Open returns the model of a name, in upper or lower case. The error wraps ErrUnknown, or is a *checkpoint.DamagedError if

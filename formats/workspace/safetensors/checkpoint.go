@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// Tensor is a named array of float32, row-major. A scalar has an empty shape and one value.
-type Tensor struct {
+// Tensor is a named array, row-major; one of float32 in a file. A scalar has an empty shape and one value.
+type Tensor[F ~float32 | ~float64] struct {
 	Name  string
 	Shape []int
-	Data  []float32
+	Data  []F
 }
 
 // ErrDamaged is wrapped by the errors of a file that was changed since it was written.
@@ -24,7 +24,7 @@ const versionKey = "tagnet.version"
 
 // Encode returns a file with tensors in their order. Names must differ, and shapes must match the lengths of their
 // data. The file has no checksum: what names it records its SHA-256.
-func Encode(tensors []Tensor) ([]byte, error) {
+func Encode(tensors []Tensor[float32]) ([]byte, error) {
 	header, size, err := encodeHeader(tensors)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func Encode(tensors []Tensor) ([]byte, error) {
 
 // Decode returns the tensors of a file in their order. It reads any safetensors file of F32 or F64 tensors, such as
 // PyTorch writes. It detects a file that is cut short but not a flipped byte.
-func Decode(file []byte) ([]Tensor, error) {
+func Decode(file []byte) ([]Tensor[float32], error) {
 	header, data, err := cutHeader(file)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func Decode(file []byte) ([]Tensor, error) {
 	if version, found := metadata[versionKey]; found && version != FormatVersion {
 		return nil, fmt.Errorf("it has version %q, known is %q", version, FormatVersion)
 	}
-	tensors := make([]Tensor, len(entries))
+	tensors := make([]Tensor[float32], len(entries))
 	for i, e := range entries {
-		tensors[i] = Tensor{Name: e.name, Shape: e.Shape, Data: floats(e.DType, data[e.Offsets[0]:e.Offsets[1]])}
+		tensors[i] = Tensor[float32]{Name: e.name, Shape: e.Shape, Data: floats(e.DType, data[e.Offsets[0]:e.Offsets[1]])}
 	}
 	return tensors, nil
 }

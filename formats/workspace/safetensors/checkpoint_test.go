@@ -17,8 +17,8 @@ import (
 	"tagnet/formats/storage/storagetest"
 )
 
-func sample() []Tensor {
-	return []Tensor{
+func sample() []Tensor[float32] {
+	return []Tensor[float32]{
 		{"query.weight", []int{2, 3}, []float32{0, 1, -2.5, 3e38, 1e-45, float32(math.Copysign(0, -1))}},
 		{"mlp.2.bias", []int{1}, []float32{0.1}},
 		{"a scalar", []int{}, []float32{7}},
@@ -27,7 +27,7 @@ func sample() []Tensor {
 }
 
 // write writes a file that read reads.
-func write(ctx context.Context, url string, tensors []Tensor) error {
+func write(ctx context.Context, url string, tensors []Tensor[float32]) error {
 	file, err := Encode(tensors)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func write(ctx context.Context, url string, tensors []Tensor) error {
 	return storage.WriteFile(ctx, url, file)
 }
 
-func read(ctx context.Context, url string) ([]Tensor, error) {
+func read(ctx context.Context, url string) ([]Tensor[float32], error) {
 	file, err := storage.ReadFile(ctx, url)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func TestRoundTripKeepsEveryBit(t *testing.T) {
 	for i, b := range bits {
 		data[i] = math.Float32frombits(b)
 	}
-	if err := write(ctx, "mem://checkpoint/bits", []Tensor{{"x", []int{len(bits)}, data}}); err != nil {
+	if err := write(ctx, "mem://checkpoint/bits", []Tensor[float32]{{"x", []int{len(bits)}, data}}); err != nil {
 		t.Fatal(err)
 	}
 	tensors, err := read(ctx, "mem://checkpoint/bits")
@@ -114,7 +114,7 @@ func TestAnotherReaderAgrees(t *testing.T) {
 
 // TestEveryCutIsNoticed cuts a file at every byte, and appends one.
 func TestEveryCutIsNoticed(t *testing.T) {
-	for name, tensors := range map[string][]Tensor{"none": nil, "two": {{"w", []int{2}, []float32{1, 2}}, {"b", []int{}, []float32{3}}}} {
+	for name, tensors := range map[string][]Tensor[float32]{"none": nil, "two": {{"w", []int{2}, []float32{1, 2}}, {"b", []int{}, []float32{3}}}} {
 		file, err := Encode(tensors)
 		if err != nil {
 			t.Fatal(err)
@@ -148,13 +148,13 @@ func TestGoldenFile(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	ctx := t.Context()
 	for name, c := range map[string]struct {
-		tensors []Tensor
+		tensors []Tensor[float32]
 		want    string
 	}{
-		"a name twice":   {[]Tensor{{"x", []int{1}, []float32{1}}, {"x", []int{1}, []float32{1}}}, `two tensors are named "x"`},
-		"a wrong shape":  {[]Tensor{{"x", []int{2, 2}, []float32{1}}}, "tensor x of shape [2 2] has 1 values"},
-		"a taken name":   {[]Tensor{{"__metadata__", []int{}, []float32{1}}}, "__metadata__"},
-		"negative shape": {[]Tensor{{"x", []int{-1, -1}, []float32{1}}}, "shape [-1 -1]"},
+		"a name twice":   {[]Tensor[float32]{{"x", []int{1}, []float32{1}}, {"x", []int{1}, []float32{1}}}, `two tensors are named "x"`},
+		"a wrong shape":  {[]Tensor[float32]{{"x", []int{2, 2}, []float32{1}}}, "tensor x of shape [2 2] has 1 values"},
+		"a taken name":   {[]Tensor[float32]{{"__metadata__", []int{}, []float32{1}}}, "__metadata__"},
+		"negative shape": {[]Tensor[float32]{{"x", []int{-1, -1}, []float32{1}}}, "shape [-1 -1]"},
 	} {
 		err := write(ctx, "mem://checkpoint/refused", c.tensors)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

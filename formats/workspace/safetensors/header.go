@@ -28,7 +28,7 @@ type entry struct {
 
 // encodeHeader returns the length and the header, padded so that the data
 // begins at a multiple of 8, and the size of the data.
-func encodeHeader(tensors []Tensor) (header []byte, size int64, err error) {
+func encodeHeader(tensors []Tensor[float32]) (header []byte, size int64, err error) {
 	header = append(make([]byte, lengthBytes), `{"__metadata__":`...)
 	header = appendJSON(header, map[string]string{versionKey: FormatVersion})
 	seen := map[string]bool{"__metadata__": true}

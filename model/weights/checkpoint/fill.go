@@ -8,19 +8,10 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Tensors returns parameters or moments as Folder.Save wants them. The data is shared, not copied.
-func Tensors(parameters []parameters.Tensor[float32]) []safetensors.Tensor {
-	tensors := make([]safetensors.Tensor, len(parameters))
-	for i, t := range parameters {
-		tensors[i] = safetensors.Tensor{Name: t.Name, Shape: t.Shape, Data: t.Data}
-	}
-	return tensors
-}
-
 // Fill copies tensors into the parameters of a model. It is an error if a tensor is missing, unknown or of another
 // shape; p may be filled in part then.
-func Fill(p *parameters.Set[float32], tensors []safetensors.Tensor) error {
-	given := map[string]safetensors.Tensor{}
+func Fill(p *parameters.Set[float32], tensors []safetensors.Tensor[float32]) error {
+	given := map[string]safetensors.Tensor[float32]{}
 	for _, t := range tensors {
 		given[t.Name] = t
 	}

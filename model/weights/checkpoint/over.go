@@ -34,7 +34,7 @@ func (e *UnknownRelationsError) Unwrap() error { return ErrMismatch }
 // Over returns the parameters of the record's weights over the relations of another graph, which are matched by name, and
 // the relations whose weights are left out because the graph lacks them. The error of a relation that the weights lack is an
 // *UnknownRelationsError.
-func (r Record) Over(weights []safetensors.Tensor, relations []string) (set *parameters.Set[float32], unused []string, err error) {
+func (r Record) Over(weights []safetensors.Tensor[float32], relations []string) (set *parameters.Set[float32], unused []string, err error) {
 	if r.Configuration.Transfers() || slices.Equal(r.Vocabulary.Relations, relations) {
 		set = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))
 		return set, nil, Fill(set, weights)

@@ -23,7 +23,7 @@ func TestOver(t *testing.T) {
 		}
 		r := Record{Configuration: c, Vocabulary: Vocabulary{Relations: []string{"a", "b", "c"}}}
 		trained := parameters.Initialize(parameters.Layout(c, 6), 1)
-		set, unused, err := r.Over(Tensors(trained.Tensors), []string{"c", "a"})
+		set, unused, err := r.Over(trained.Tensors, []string{"c", "a"})
 		if err != nil || !slices.Equal(unused, []string{"b"}) {
 			t.Fatalf("unused %q, %v", unused, err)
 		}

@@ -18,7 +18,7 @@ import (
 // State is a checkpoint that training can continue from.
 type State struct {
 	Record             Record
-	Weights, Optimizer []safetensors.Tensor
+	Weights, Optimizer []safetensors.Tensor[float32]
 }
 
 // Records returns the records of the folder in the order in which training wrote them, and the damaged ones apart.
@@ -79,7 +79,7 @@ func (f Folder) record(ctx context.Context, name string) (Record, error) {
 }
 
 // read reads a file of tensors and compares its checksum with the one in the record.
-func (f Folder) read(ctx context.Context, file manifest.File) ([]safetensors.Tensor, error) {
+func (f Folder) read(ctx context.Context, file manifest.File) ([]safetensors.Tensor[float32], error) {
 	url := f.url(file.Name)
 	data, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func (f Folder) read(ctx context.Context, file manifest.File) ([]safetensors.Ten
 }
 
 // decode decodes a file of tensors that a record describes.
-func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, error) {
+func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor[float32], error) {
 	found := manifest.HashBytes(file.Name, data)
 	if found.Size != file.Size || found.SHA256 != file.SHA256 {
 		return nil, &DamagedError{url, fmt.Errorf("it has %d bytes with SHA-256 %.12s, its record says %d and %.12s",
@@ -115,7 +115,7 @@ func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor, 
 
 // Decode returns the record and the weights of a checkpoint whose files are in memory. name is the name of the record's file,
 // for errors; damage is a *DamagedError.
-func Decode(name string, record, weights []byte) (Record, []safetensors.Tensor, error) {
+func Decode(name string, record, weights []byte) (Record, []safetensors.Tensor[float32], error) {
 	r, err := parse(record)
 	if err != nil {
 		return Record{}, nil, &DamagedError{name, err}
@@ -171,7 +171,7 @@ func (f Folder) State(ctx context.Context, name string) (State, error) {
 }
 
 // Load returns the record and the weights of a checkpoint, named as for Record.
-func (f Folder) Load(ctx context.Context, name string) (Record, []safetensors.Tensor, error) {
+func (f Folder) Load(ctx context.Context, name string) (Record, []safetensors.Tensor[float32], error) {
 	r, err := f.Record(ctx, name)
 	if err != nil {
 		return Record{}, nil, err

@@ -13,7 +13,7 @@ import (
 
 // Save writes a checkpoint: the weights, the optimizer's state and last the record, with the checksums of both.
 // Readers ignore the files until the record exists.
-func (f Folder) Save(ctx context.Context, r Record, weights, optimizer []safetensors.Tensor) error {
+func (f Folder) Save(ctx context.Context, r Record, weights, optimizer []safetensors.Tensor[float32]) error {
 	name := r.Name()
 	var err error
 	if r.Weights, err = f.write(ctx, name+".safetensors", weights); err != nil {
@@ -29,7 +29,7 @@ func (f Folder) Save(ctx context.Context, r Record, weights, optimizer []safeten
 	return storage.WriteFile(ctx, f.url(name+".json"), data)
 }
 
-func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Tensor) (manifest.File, error) {
+func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Tensor[float32]) (manifest.File, error) {
 	data, err := safetensors.Encode(tensors)
 	if err != nil {
 		return manifest.File{}, fmt.Errorf("writing %s: %w", f.url(name), err)
@@ -38,7 +38,7 @@ func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Te
 }
 
 // WeightsFile describes the file of weights that Save writes for a record.
-func WeightsFile(r Record, weights []safetensors.Tensor) (manifest.File, error) {
+func WeightsFile(r Record, weights []safetensors.Tensor[float32]) (manifest.File, error) {
 	data, err := safetensors.Encode(weights)
 	if err != nil {
 		return manifest.File{}, fmt.Errorf("encoding the weights of %s: %w", r.Name(), err)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/parallel"
 )
 
@@ -34,7 +35,7 @@ func Initialize(layout []Shape, seed uint64) *Set[float32] {
 }
 
 // bound returns 1/√fan_in for a linear map's weight or bias, and 0 for every other tensor.
-func (s *Set[F]) bound(t Tensor[F]) float64 {
+func (s *Set[F]) bound(t safetensors.Tensor[F]) float64 {
 	module, _, _ := cutLast(t.Name, ".")
 	_, kind, _ := cutLast(module, ".")
 	switch kind {

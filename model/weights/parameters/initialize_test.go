@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/weights/configuration"
 )
 
@@ -109,7 +110,7 @@ func TestInitializeRelationsFromAGraph(t *testing.T) {
 func TestInitializeDependsOnSeedAndNameOnly(t *testing.T) {
 	t.Parallel()
 	whole := initialized(t, nil, 7)
-	if !slices.EqualFunc(whole.Tensors, initialized(t, nil, 7).Tensors, func(a, b Tensor[float32]) bool { return slices.Equal(a.Data, b.Data) }) {
+	if !slices.EqualFunc(whole.Tensors, initialized(t, nil, 7).Tensors, func(a, b safetensors.Tensor[float32]) bool { return slices.Equal(a.Data, b.Data) }) {
 		t.Error("the same seed gave other weights")
 	}
 	fewer := initialized(t, func(c *configuration.Configuration) { c.Layers, c.DegreeMessages = 3, false }, 7)

@@ -4,22 +4,16 @@ import (
 	"fmt"
 	"slices"
 
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/weights/configuration"
 )
 
 // Float is the type of a tensor's entries: float64 for the specification, float32 for the kernels.
 type Float interface{ ~float32 | ~float64 }
 
-// Tensor is a named array, row-major.
-type Tensor[F Float] struct {
-	Name  string
-	Shape []int
-	Data  []F
-}
-
 // Set holds all tensors of a model, or their gradients, in the order of Layout.
 type Set[F Float] struct {
-	Tensors []Tensor[F]
+	Tensors []safetensors.Tensor[F]
 	byName  map[string]int
 }
 
@@ -27,7 +21,7 @@ type Set[F Float] struct {
 func NewSet[F Float](layout []Shape) *Set[F] {
 	s := &Set[F]{byName: make(map[string]int, len(layout))}
 	for i, l := range layout {
-		s.Tensors = append(s.Tensors, Tensor[F]{Name: l.Name, Shape: slices.Clone(l.Shape), Data: make([]F, l.Size())})
+		s.Tensors = append(s.Tensors, safetensors.Tensor[F]{Name: l.Name, Shape: slices.Clone(l.Shape), Data: make([]F, l.Size())})
 		s.byName[l.Name] = i
 	}
 	return s
@@ -43,7 +37,7 @@ func (s *Set[F]) Data(name string) []F {
 }
 
 // Tensor returns a tensor by name, or nil; see Data.
-func (s *Set[F]) Tensor(name string) *Tensor[F] {
+func (s *Set[F]) Tensor(name string) *safetensors.Tensor[F] {
 	for _, name := range []string{name, EntityPart + name} {
 		if i, ok := s.byName[name]; ok {
 			return &s.Tensors[i]

@@ -264,7 +264,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	guarded := held.Guard(ctx)
 	if f.model.Folder == "" {
 		weights := f.params.Model.Checkpoints
-		if err := checkpoint.Folder(weights).Save(guarded, f.model.Record, checkpoint.Tensors(f.model.Parameters.Tensors), nil); err != nil {
+		if err := checkpoint.Folder(weights).Save(guarded, f.model.Record, f.model.Parameters.Tensors, nil); err != nil {
 			return err
 		}
 		defer func() { // what is left is overwritten by the next fit of the same

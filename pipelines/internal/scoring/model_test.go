@@ -11,10 +11,10 @@ import (
 	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/parameters"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
@@ -103,7 +103,7 @@ func TestOtherModel(t *testing.T) {
 	}
 	named := "--model " + filepath.Base(weights)
 	refused("another configuration (the model is "+named+" there, --model wn18rr_v1 here)", "--workspace", w, "--model", "wn18rr_v1")
-	content, err := os.ReadFile(scoringtest.ULTRAFile(t, func(tensors []parameters.Tensor[float32]) { tensors[1].Data[0]++ }))
+	content, err := os.ReadFile(scoringtest.ULTRAFile(t, func(tensors []safetensors.Tensor[float32]) { tensors[1].Data[0]++ }))
 	if err == nil {
 		err = os.WriteFile(weights, content, 0o600)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model"
-	"tagnet/model/weights/parameters"
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -101,7 +101,7 @@ func TestULTRARefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	ring := filepath.Join(t.TempDir(), "ring.tsv")
-	other := scoringtest.ULTRAFile(t, func(tensors []parameters.Tensor[float32]) {
+	other := scoringtest.ULTRAFile(t, func(tensors []safetensors.Tensor[float32]) {
 		for i := range tensors {
 			tensors[i].Name = "layers." + tensors[i].Name
 		}
@@ -112,7 +112,7 @@ func TestULTRARefused(t *testing.T) {
 		flags []string
 	}{
 		"cut short":     {1, "its zip archive is cut short or damaged", []string{"--model", scoringtest.File(t, "short.pth", string(whole[:len(whole)/2]))}},
-		"another shape": {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]", []string{"--model", scoringtest.ULTRAFile(t, func(tensors []parameters.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
+		"another shape": {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]", []string{"--model", scoringtest.ULTRAFile(t, func(tensors []safetensors.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
 		"missing":       {2, "--model: " + ring + ".pth does not exist", []string{"--model", ring + ".pth"}},
 		"another model": {1, "it is no ULTRA model: no tensor's name begins with relation_model. or entity_model.", []string{"--model", other}},
 		"a device":      {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},

@@ -112,7 +112,7 @@ func (t *trainer) writeOrigin(ctx context.Context) error {
 	if err := storage.Remove(guarded, t.e.Workspace.TrainingLog()); err != nil { // of a training that was removed
 		return err
 	}
-	if err := t.folder.Save(guarded, record, checkpoint.Tensors(o.weights.Tensors), checkpoint.Tensors(moments)); err != nil {
+	if err := t.folder.Save(guarded, record, o.weights.Tensors, moments); err != nil {
 		return fmt.Errorf("saving the weights of %s: %w", o.from, err)
 	}
 	for _, line := range o.file.Lines(o.unused) {

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
-	"tagnet/model/weights/parameters"
 	"tagnet/model/weightstest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -72,7 +72,7 @@ func File(t testing.TB, name, text string) string {
 }
 
 // ULTRAFile writes a file of weights drawn from a seed.
-func ULTRAFile(t testing.TB, change func(tensors []parameters.Tensor[float32])) string {
+func ULTRAFile(t testing.TB, change func(tensors []safetensors.Tensor[float32])) string {
 	t.Helper()
 	weights := weightstest.Drawn(3).Tensors
 	if change != nil {
