@@ -11,5 +11,7 @@
 // imports neither Beam nor cloud packages, and is the one whose exported names stay stable. To read a workspace at
 // gs://, import tagnet/formats/storage/gcs for its effect.
 //
-// An error that wraps a *remedy.Error, of tagnet/formats/remedy, keeps what failed apart from the flags and commands that help.
+// An error that wraps a *remedy.Error, of tagnet/formats/remedy, keeps what failed apart from what helps, and there the words apart
+// from the flags and commands: errors know remedies since what helps is known where something fails, and remedy.Written lets a program write them for
+// its own users.
 package model

@@ -30,7 +30,7 @@ type none struct{}
 func (none) Supports(configuration.Configuration) error { return nil }
 
 func (none) Open(int) (Accelerator, error) {
-	return nil, remedy.Errorf("use --device cpu", "%w: this program registers no devices with accelerator.Register", device.ErrNoDriver)
+	return nil, remedy.Errorf(device.UseCPU, "%w: this program registers no devices with accelerator.Register", device.ErrNoDriver)
 }
 
 // opener keeps the devices that are open by their number.

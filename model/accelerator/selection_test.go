@@ -26,7 +26,7 @@ func failing(operation string, err error) func(string) error {
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	const used = "computing on cuda:0 (imaginary)"
-	unsupported := remedy.Errorf("use --device cpu", "policy astar is not computed there")
+	unsupported := remedy.Errorf(device.UseCPU, "policy astar is not computed there")
 	wrapped := func(err error) error { return fmt.Errorf("imaginary:0: %w", err) }
 	for _, test := range []struct {
 		choice            string
@@ -82,7 +82,7 @@ func TestSelect(t *testing.T) {
 
 func TestFallBack(t *testing.T) {
 	t.Parallel()
-	full, lost := remedy.Errorf("use --device cpu", "imaginary:0: %w: 2 GiB wanted", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
+	full, lost := remedy.Errorf(device.UseCPU, "imaginary:0: %w: 2 GiB wanted", device.ErrMemory), fmt.Errorf("cuda:0: %w", device.ErrLost)
 	for _, test := range []struct {
 		mode device.Mode
 		err  error

@@ -171,7 +171,7 @@ func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, err
 	url := storage.Join(folder, m.ProbabilitiesFile())
 	text, err := storage.ReadText(ctx, url)
 	damaged := func(reason error) (bool, error) {
-		return false, remedy.Errorf("remove this file, and it is made again", "%w", &checkpoint.DamagedError{URL: url, Reason: reason})
+		return false, remedy.Errorf(remedy.Do("remove this file, and it is made again"), "%w", &checkpoint.DamagedError{URL: url, Reason: reason})
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

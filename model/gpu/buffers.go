@@ -126,7 +126,8 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	together := min(int64(e.capacity), bases)
 	needed, free := each*int64(e.capacity)+eachBase*together+once, e.free()
 	if needed > free {
-		return remedy.Errorf("end other processes on the GPU, train with a smaller --batch_size or use --device cpu", "%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free",
+		return remedy.Errorf(remedy.Do("end other processes on the GPU, train with a smaller %v or %v", remedy.Flag("batch_size"), device.UseCPU),
+			"%w: %d of the queries that are computed together take %d MiB beside the graph and the weights, of %d MiB free",
 			device.ErrMemory, e.capacity, needed>>20, free>>20)
 	}
 	e.twice = e.training && needed+e.setBytes(stride, e.capacity, int(together)) <= free
@@ -185,7 +186,7 @@ func (e *engine) indexed(stride int) (int64, error) {
 		}
 		return queries, nil
 	}
-	return 0, remedy.Errorf("use --device cpu", "%d entities or relations with %d states each are too many for a device: at most %d",
+	return 0, remedy.Errorf(device.UseCPU, "%d entities or relations with %d states each are too many for a device: at most %d",
 		e.graph.Entities, e.configuration.Ages(), math.MaxInt32/rows-1)
 }
 

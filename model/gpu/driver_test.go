@@ -166,7 +166,7 @@ func TestFailuresAreTheDevices(t *testing.T) {
 		{"launch", 0, device.ErrLost}, {"launch", 8, device.ErrLost},
 	} {
 		for name, compute := range map[string]func(accelerator.Accelerator) error{"training": train, "scoring": score} {
-			remedied := remedy.Errorf("use --device cpu", "CUDA device 1: %w", test.err)
+			remedied := remedy.Errorf(device.UseCPU, "CUDA device 1: %w", test.err)
 			err := compute(opened(t, &failing{interpreter.New(), test.function, test.after, remedied}))
 			if !errors.Is(err, test.err) || !strings.HasSuffix(fmt.Sprint(err), remedied.Error()) {
 				t.Errorf("%s, %s after %d: %v, want %v", name, test.function, test.after, err, remedied)

@@ -60,7 +60,7 @@ func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 		return nil, err
 	}
 	if g.IsOutline() {
-		return nil, remedy.Errorf("use --device cpu", "a device needs the edges of the graph, and only parts of it are held")
+		return nil, remedy.Errorf(device.UseCPU, "a device needs the edges of the graph, and only parts of it are held")
 	}
 	if err := fits(g, "entities"); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c conf
 // fits returns an error for a graph whose edges or nodes have no 32-bit indices.
 func fits(g *graph.Graph, nodes string) error {
 	if g.Edges() > math.MaxInt32/2 || g.Entities > math.MaxInt32/2 {
-		return remedy.Errorf("use --device cpu", "a graph of %d edges and %d %s is too large for a device", g.Edges(), g.Entities, nodes)
+		return remedy.Errorf(device.UseCPU, "a graph of %d edges and %d %s is too large for a device", g.Edges(), g.Entities, nodes)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (e *engine) placeGraph() {
 func (e *engine) prepare(p *parameters.Set[float32]) error {
 	e.padding = newPadding(e.configuration, e.dim, e.graph.RelationCount())
 	if e.padding.size > math.MaxInt32/2 { // parameters have 32-bit indices, and a loop over them a step behind the last one
-		return remedy.Errorf("use --device cpu", "a model of %d parameters, for %d relations, is too large for a device: at most %d",
+		return remedy.Errorf(device.UseCPU, "a model of %d parameters, for %d relations, is too large for a device: at most %d",
 			e.padding.size, e.graph.BaseRelations, math.MaxInt32/2)
 	}
 	if err := e.load(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tagnet/formats/remedy"
+	"tagnet/model/engine/device"
 	"tagnet/model/weights/configuration"
 )
 
@@ -134,7 +135,7 @@ func Supports(c configuration.Configuration) error { return supports(configurati
 func supports(fields []configuration.Field, c configuration.Configuration) error {
 	for _, f := range fields {
 		if v, value := computed[f.Name], f.Of(c); !v.has(value) {
-			return remedy.Errorf("use --device cpu", "%w", &UnsupportedError{f.Name, value, v.String()})
+			return remedy.Errorf(device.UseCPU, "%w", &UnsupportedError{f.Name, value, v.String()})
 		}
 	}
 	return nil

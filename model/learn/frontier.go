@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tagnet/formats/remedy"
 )
 
 // Traits are the numbers of a graph that say which others it is like.
@@ -95,7 +97,7 @@ func (f Frontier) Expect(graph Traits, choice string, queries int64) float64 {
 	sum, weights := 0., 0.
 	for _, s := range f {
 		curve := s.Curves[choice]
-		if len(curve) == 0 && strings.Contains(choice, "--from ") {
+		if len(curve) == 0 && strings.Contains(choice, remedy.Flag("from").String()) {
 			continue
 		}
 		weight := math.Exp(-2*graph.distance(s.Traits)) + 1e-6

@@ -290,7 +290,7 @@ func (l *learner) resume(ctx context.Context) error {
 	case errors.Is(err, checkpoint.ErrNone):
 		return storage.Remove(ctx, l.History) // left by a training whose checkpoints were removed
 	case errors.As(err, &all):
-		return remedy.Errorf("use --force to train from the beginning", "%w", err)
+		return remedy.Errorf(remedy.Do("use %v to train from the beginning", remedy.Flag("force")), "%w", err)
 	case err != nil:
 		return err
 	}
@@ -358,7 +358,8 @@ func (l *learner) sameRun(r checkpoint.Record) error {
 		return fmt.Errorf("%s of %s belongs to a training with another configuration, seed or graph", r.Name(), l.folder)
 	}
 	if r.Epoch > l.Configuration.Epochs {
-		return remedy.Errorf("give more --epochs", "%s of %s is later than epoch %d, the last of this training", r.Name(), l.folder, l.Configuration.Epochs)
+		return remedy.Errorf(remedy.Do("give more %v", remedy.Flag("epochs")),
+			"%s of %s is later than epoch %d, the last of this training", r.Name(), l.folder, l.Configuration.Epochs)
 	}
 	return nil
 }
@@ -368,7 +369,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	l.solver.LearningRate = l.learningRate()
 	l.steps, l.queries = l.course.begin(l.epoch)
 	if at := l.partial.Step; at > l.steps {
-		return remedy.Errorf("use --force to train from the beginning", "%s of %s says that %d of the %d batches of epoch %d are trained",
+		return remedy.Errorf(remedy.Do("use %v to train from the beginning", remedy.Flag("force")),
+			"%s of %s says that %d of the %d batches of epoch %d are trained",
 			l.record.Name(), l.folder, at, l.steps, l.epoch)
 	}
 	for l.partial.Step < l.steps {
@@ -469,22 +471,23 @@ func (l *learner) explain(err error) error {
 	if l.folder == "" {
 		return err
 	}
-	help, kept := fmt.Sprintf("try a lower --learning_rate: that of this epoch is %g", l.learningRate()), "there is no checkpoint yet"
+	help, kept := remedy.Do("try a lower %v: that of this epoch is %g", remedy.Flag("learning_rate"), l.learningRate()), "there is no checkpoint yet"
 	if l.record.Epoch > 0 {
 		kept = fmt.Sprintf("the last checkpoint, %s, is kept", l.record.Name())
 	}
+	resume, cpu := remedy.Flag("resume"), remedy.Flag("resume").With(remedy.Flag("device", "cpu"))
 	switch {
 	case errors.Is(err, steps.ErrNoNegatives):
-		help = `set "strict_negatives": false in a file of --preset to draw known answers too`
+		help = remedy.Do(`set "strict_negatives": false in a file of %v to draw known answers too`, remedy.Flag("preset"))
 	case l.device.Accelerator() == nil || Diverged(err):
 	case errors.Is(err, device.ErrOldDriver) || errors.Is(err, device.ErrRefused):
 		return fmt.Errorf("%w; %s", err, kept) // it has a remedy
 	case errors.Is(err, device.ErrMemory):
-		help = "end other processes on the GPU, or continue on the CPU with --resume --device cpu"
+		help = remedy.Do("end other processes on the GPU, or continue on the CPU with %v", cpu)
 	default:
-		help = "continue with --resume, or on the CPU with --resume --device cpu"
+		help = remedy.Do("continue with %v, or on the CPU with %v", resume, cpu)
 	}
-	return remedy.Errorf(help+"; "+kept, "%w", err)
+	return remedy.Errorf(remedy.Do("%v; %s", help, kept), "%w", err)
 }
 
 // Diverged reports whether a loss, a gradient or a score that is not finite ended a training: the hyperparameters are the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"tagnet/formats/remedy"
 	"tagnet/model/weights/checkpoint"
 )
 
@@ -28,8 +29,8 @@ func (l *learner) endInTime(ctx context.Context) error {
 	}
 	l.record, l.partial = last, checkpoint.Partial{}
 	p := l.progress(0)
-	p.Notice = fmt.Sprintf("the time is up after %d of %d epochs: this machine was slower than at the start; --epochs %[1]d makes the same model",
-		last.Epoch, l.Configuration.Epochs)
+	p.Notice = fmt.Sprintf("the time is up after %d of %d epochs: this machine was slower than at the start; %v makes the same model",
+		last.Epoch, l.Configuration.Epochs, remedy.Flag("epochs", last.Epoch))
 	l.report(p)
 	return nil
 }

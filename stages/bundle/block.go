@@ -29,10 +29,12 @@ func (p Params) readBlock(ctx context.Context, k int) (*parts.Block, error) {
 	err := tables.EachEdges(ctx, url, func(e tables.Edges) error {
 		for i, tail := range e.Tails {
 			if tail < from || tail >= to {
-				return remedy.Errorf("run preprocess --force", "an edge to entity %d is out of the file's range %d to %d", tail, from, to-1)
+				return remedy.Errorf(remedy.Run("preprocess", remedy.Flag("force")),
+					"an edge to entity %d is out of the file's range %d to %d", tail, from, to-1)
 			}
 			if head := e.Heads[i]; int(head) >= p.Header.Entities {
-				return remedy.Errorf("run preprocess --force", "an edge to entity %d comes from entity %d, the graph has %d", tail, head, p.Header.Entities)
+				return remedy.Errorf(remedy.Run("preprocess", remedy.Flag("force")),
+					"an edge to entity %d comes from entity %d, the graph has %d", tail, head, p.Header.Entities)
 			}
 			g.Offsets[tail-from+1]++
 		}

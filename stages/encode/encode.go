@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
 	"tagnet/model/graph/kg"
@@ -180,10 +181,11 @@ func (e *encoder) unknown(ctx context.Context, line int, t triples.Triple) error
 	b := triples.BadLine{
 		File: e.chunk.File(), Line: line, Text: triples.Shown([]byte(t.Line())),
 		Reason: fmt.Sprintf("relation %q is in no training fact, so nothing can be learned about it", t.Relation),
-		Remedy: "add training facts with it",
+		Remedy: remedy.Do("add training facts with it"),
 	}
 	if e.chunk.Graph == triples.Inference {
-		b.Remedy += ", or read the inference graph alone, for a model that answers on any graph (as --dataset, or with --inference_only where one folder has both graphs)"
+		b.Remedy = remedy.Do("%v, or read the inference graph alone, for a model that answers on any graph (as %v, or with %v %s)", b.Remedy,
+			remedy.Flag("dataset"), remedy.Flag("inference_only"), "where one folder has both graphs")
 	}
 	if e.params.Strict {
 		return triples.Refuse(b)

@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/input/rdf"
 	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 )
 
@@ -170,12 +171,13 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 	defer file.Close()
 	// Names are labeled and checked here, for all formats.
 	checked := func(line int, f Fact) error {
-		reason, remedy := o.rename(&f)
+		reason, help := o.rename(&f)
 		if reason == "" {
-			reason, remedy = triples.Check(f.Head, f.Relation, f.Tail)
+			reason, help = triples.Check(f.Head, f.Relation, f.Tail)
 		}
 		if reason != "" {
-			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(f.Head + "\t" + f.Relation + "\t" + f.Tail))})
+			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: help,
+				Text: triples.Shown([]byte(f.Head + "\t" + f.Relation + "\t" + f.Tail))})
 		}
 		return each(line, f)
 	}
@@ -196,7 +198,7 @@ func Read(ctx context.Context, url string, o Options, each Each, bad Bad) (Count
 }
 
 // rename replaces ids by names.
-func (o Options) rename(f *Fact) (reason, remedy string) {
+func (o Options) rename(f *Fact) (reason string, help remedy.Help) {
 	for _, n := range []struct {
 		labels *Labels
 		kind   string
@@ -207,11 +209,11 @@ func (o Options) rename(f *Fact) (reason, remedy string) {
 		}
 		name, found := n.labels.Name(*n.name)
 		if !found {
-			return fmt.Sprintf("%s %q is not in %s", n.kind, *n.name, n.labels.url), "add it there"
+			return fmt.Sprintf("%s %q is not in %s", n.kind, *n.name, n.labels.url), remedy.Do("add it there")
 		}
 		*n.name = name
 	}
-	return "", ""
+	return "", remedy.Help{}
 }
 
 // Prefixes adds the prefixes that a file declares, if it is Turtle.

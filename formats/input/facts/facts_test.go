@@ -399,7 +399,7 @@ func FuzzJSONLines(f *testing.F) {
 			return nil
 		}, func(b triples.BadLine) error {
 			next(b.Line)
-			if b.Reason == "" || b.Remedy == "" {
+			if b.Reason == "" || b.Remedy.String() == "" {
 				t.Fatalf("%+v", b)
 			}
 			return nil
@@ -530,7 +530,7 @@ func FuzzRead(f *testing.F) {
 			fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)
 			return nil
 		}, func(b triples.BadLine) error {
-			if b.Line < 1 || b.Reason == "" || b.Remedy == "" {
+			if b.Line < 1 || b.Reason == "" || b.Remedy.String() == "" {
 				t.Fatalf("bad line %+v", b)
 			}
 			return nil
@@ -587,7 +587,7 @@ func FuzzReadTable(f *testing.F) {
 			return nil
 		}, func(b triples.BadLine) error {
 			next(b.Line)
-			if b.Reason == "" || b.Remedy == "" || strings.ContainsAny(b.Error(), "\n\x1b") {
+			if b.Reason == "" || b.Remedy.String() == "" || strings.ContainsAny(b.Error(), "\n\x1b") {
 				t.Fatalf("bad line %+v", b)
 			}
 			return nil

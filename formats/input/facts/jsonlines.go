@@ -29,8 +29,9 @@ func readObjects(url string, r io.Reader, o Options, each Each, bad Bad) (counts
 		}
 		if err != nil {
 			return bad(triples.BadLine{
-				File: url, Line: line, Reason: err.Error(), Remedy: `write {"head": "...", "relation": "...", "tail": "..."} or ["head", "relation", "tail"] in each line, or name other keys with --columns`,
-				Text: triples.Shown(text),
+				File: url, Line: line, Reason: err.Error(), Text: triples.Shown(text),
+				Remedy: remedy.Do("write %s in each line, or name other keys with %v",
+					`{"head": "...", "relation": "...", "tail": "..."} or ["head", "relation", "tail"]`, columnsFlag),
 			})
 		}
 		return each(line, fact)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 )
 
@@ -81,7 +82,8 @@ func ReadLabels(ctx context.Context, url string) (*Labels, error) {
 	}
 	err = l.read(ctx, format, func(line int, id, label string) error {
 		if first, twice := lines[id]; twice && l.names[id] != label {
-			return triples.BadLine{File: url, Line: line, Reason: fmt.Sprintf("%q has another label in line %d", id, first), Remedy: "keep one of them"}
+			return triples.BadLine{File: url, Line: line, Reason: fmt.Sprintf("%q has another label in line %d", id, first),
+				Remedy: remedy.Do("keep one of them")}
 		}
 		lines[id], l.names[id] = line, label
 		return nil
@@ -134,7 +136,7 @@ func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 		// The id is the last word, as names may have spaces.
 		cut := strings.LastIndexAny(text, "\t ")
 		if cut < 0 {
-			return triples.BadLine{File: url, Line: line, Reason: "no id follows the name", Remedy: "write the name, a tab and its id", Text: text}
+			return triples.BadLine{File: url, Line: line, Reason: "no id follows the name", Remedy: remedy.Do("write the name, a tab and its id"), Text: text}
 		}
 		name, id := strings.TrimRight(text[:cut], "\t "), text[cut+1:]
 		reason := ""
@@ -147,7 +149,7 @@ func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 			reason = fmt.Sprintf("id %s is a duplicate", id)
 		}
 		if reason != "" {
-			return triples.BadLine{File: url, Line: line, Reason: reason, Remedy: "write each id once, with its name", Text: text}
+			return triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy.Do("write each id once, with its name"), Text: text}
 		}
 		l.names[id], lines[id] = name, line
 		return nil
@@ -165,7 +167,8 @@ func readNumbers(url string, r io.Reader, each Each, bad Bad) error {
 		ids := strings.Fields(text)
 		if len(ids) != 3 {
 			return bad(triples.BadLine{
-				File: url, Line: line, Reason: fmt.Sprintf("%d fields instead of 3", len(ids)), Remedy: "write the ids of head, tail and relation, in this order", Text: triples.Shown([]byte(text)),
+				File: url, Line: line, Reason: fmt.Sprintf("%d fields instead of 3", len(ids)),
+				Remedy: remedy.Do("write the ids of head, tail and relation, in this order"), Text: triples.Shown([]byte(text)),
 			})
 		}
 		return each(line, Fact{Head: ids[0], Relation: ids[2], Tail: ids[1]})
@@ -180,7 +183,8 @@ func eachCounted(url string, r io.Reader, each func(line int, text string) error
 		if declared < 0 {
 			var err error
 			if declared, err = strconv.ParseInt(trimmed, 10, 63); err != nil || declared < 0 {
-				return triples.BadLine{File: url, Line: line, Reason: "the first line is not the number of the others", Remedy: "OpenKE's files begin with it; --format names another format", Text: triples.Shown(text)}
+				return triples.BadLine{File: url, Line: line, Reason: "the first line is not the number of the others",
+					Remedy: remedy.Do("OpenKE's files begin with it; %v names another format", remedy.Flag("format")), Text: triples.Shown(text)}
 			}
 			return nil
 		}

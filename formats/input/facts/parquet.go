@@ -63,7 +63,8 @@ func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Option
 	for i, position := range at {
 		chosen[i] = f.Schema.ColumnIndexByName(names[position])
 		if chosen[i] < 0 || !holdsNames(f.Schema.Column(chosen[i])) {
-			return wanted{remedy.Errorf("names are strings or integers: choose others with --columns", "column %q has the type %s", names[position], typeOf(root.Field(position)))}
+			return wanted{remedy.Errorf(remedy.Do("names are strings or integers: choose others with %v", columnsFlag),
+				"column %q has the type %s", names[position], typeOf(root.Field(position)))}
 		}
 	}
 	if f.GetNumRows() == 0 {
@@ -113,7 +114,8 @@ func (t *parquetTable) group(ctx context.Context, f *parquet.ColumnFile, group i
 			}
 		}
 		if null >= 0 {
-			t.own = t.bad(triples.BadLine{File: t.url, Line: t.row, Reason: "the " + [3]string{"head", "relation", "tail"}[null] + " of this row is null", Remedy: "leave such rows out"})
+			t.own = t.bad(triples.BadLine{File: t.url, Line: t.row, Reason: "the " + [3]string{"head", "relation", "tail"}[null] + " of this row is null",
+				Remedy: remedy.Do("leave such rows out")})
 		} else {
 			t.own = t.each(t.row, Fact{names[0], names[1], names[2]})
 		}

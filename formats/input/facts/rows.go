@@ -25,8 +25,11 @@ var headings = [][3]string{
 	{"start.id", "label", "end.id"},             // APOC, as JSON
 }
 
+// columnsFlag chooses head, relation and tail.
+var columnsFlag = remedy.Flag("columns")
+
 // HeaderRemedy says how to read a first line that may be a header.
-const HeaderRemedy = "--header yes skips the first line of each file, --header no reads it as a fact"
+var HeaderRemedy = remedy.Do("%v skips the first line of each file, %v reads it as a fact", remedy.Flag("header", "yes"), remedy.Flag("header", "no"))
 
 // usual returns the positions of head, relation and tail, from 0, if fields have their usual names.
 func usual(fields []string) (at [3]int, ok bool) {
@@ -69,21 +72,22 @@ func NamedColumns(columns []string) bool {
 func choose(columns, fields []string) ([3]int, error) {
 	at := [3]int{0, 1, 2}
 	if len(fields) == 1 && strings.Count(fields[0], ",") >= 2 {
-		return at, remedy.Errorf("say --format csv", "the header has commas where tabs belong: %s", fields[0])
+		return at, remedy.Errorf(remedy.Do("say %v", remedy.Flag("format", CSV)), "the header has commas where tabs belong: %s", fields[0])
 	}
 	if len(columns) == 0 {
 		if named, ok := usual(fields); ok {
 			return named, nil
 		}
 		if fields != nil && len(fields) != 3 {
-			return at, remedy.Errorf("say with --columns which are head, relation and tail", "the columns are %s", strings.Join(fields, ", "))
+			return at, remedy.Errorf(remedy.Do("say with %v which are head, relation and tail", columnsFlag), "the columns are %s", strings.Join(fields, ", "))
 		}
 		return at, nil
 	}
 	for i, column := range columns {
 		if j := slices.Index(fields, column); j >= 0 {
 			if slices.Contains(fields[j+1:], column) {
-				return at, remedy.Errorf("give --columns positions, such as 1,2,3, and --header yes", "two columns are named %q", column)
+				return at, remedy.Errorf(remedy.Do("give %v positions, such as 1,2,3, and %v", columnsFlag, remedy.Flag("header", "yes")),
+					"two columns are named %q", column)
 			}
 			at[i] = j
 			continue
@@ -91,9 +95,9 @@ func choose(columns, fields []string) ([3]int, error) {
 		position, err := strconv.Atoi(column)
 		switch {
 		case err != nil:
-			return at, remedy.Errorf("give --columns others: there are "+strings.Join(fields, ", "), "no column is named %q", column)
+			return at, remedy.Errorf(remedy.Do("give %v others: there are %s", columnsFlag, strings.Join(fields, ", ")), "no column is named %q", column)
 		case position < 1 || fields != nil && position > len(fields):
-			return at, remedy.Errorf("give --columns others", "there is no column %s", column)
+			return at, remedy.Errorf(remedy.Do("give %v others", columnsFlag), "there is no column %s", column)
 		}
 		at[i] = position - 1
 	}
@@ -127,7 +131,7 @@ func (t *table) row(line int, fields []string, text string) error {
 		}
 		if t.o.Header && len(t.o.Columns) == 0 {
 			if from, to := fields[t.at[0]], fields[t.at[2]]; spaceOfIDs(from) != spaceOfIDs(to) {
-				return remedy.Errorf("give each node an id of its own, then --columns "+strings.Join([]string{from, fields[t.at[1]], to}, ","),
+				return remedy.Errorf(remedy.Do("give each node an id of its own, then %v %s,%s,%s", columnsFlag, from, fields[t.at[1]], to),
 					"%s:%d: %s and %s are ids of different spaces: one id in both would be one entity", t.url, line, from, to)
 			}
 		}
@@ -158,26 +162,27 @@ func spaceOfIDs(column string) string {
 }
 
 // wrong returns why the fields of a row are no fact, with a remedy, or "".
-func (t *table) wrong(fields []string, text string) (reason, help string) {
+func (t *table) wrong(fields []string, text string) (reason string, help remedy.Help) {
 	number := plural(len(fields), "field")
 	short := !t.o.Header && len(fields) < t.columns
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "blank line", "remove it"
+		return "blank line", remedy.Do("remove it")
 	case t.o.Format == TSV && (short || len(fields) == 1 && strings.Contains(text, " ")):
 		return triples.WrongCount([]byte(text), len(fields), 3, "head, relation and tail")
 	case t.o.Format == CSV && len(fields) == 1 && strings.Contains(text, "\t"):
-		return "tabs where commas belong", "read the file with --format tsv"
+		return "tabs where commas belong", remedy.Do("read the file with %v", remedy.Flag("format", TSV))
 	case t.o.Header && len(fields) != t.columns:
-		return fmt.Sprintf("%s, but the header has %d", number, t.columns), "give every line the fields of the header"
+		return fmt.Sprintf("%s, but the header has %d", number, t.columns), remedy.Do("give every line the fields of the header")
 	case short:
-		return number + " instead of 3", "give every line a head, a relation and a tail, separated by commas"
+		return number + " instead of 3", remedy.Do("give every line a head, a relation and a tail, separated by commas")
 	case !t.o.Header && t.columns > 0 && len(fields) > t.columns:
-		return number + " instead of 3", "choose head, relation and tail with --columns, such as 1,2,3, or by the names that a first line has"
+		return number + " instead of 3", remedy.Do("choose head, relation and tail with %v, such as 1,2,3, or by the names that a first line has", columnsFlag)
 	case slices.Max(t.at[:]) >= len(fields):
-		return fmt.Sprintf("%s, but field %d is chosen", number, slices.Max(t.at[:])+1), "give every line the same fields, or choose others with --columns"
+		return fmt.Sprintf("%s, but field %d is chosen", number, slices.Max(t.at[:])+1),
+			remedy.Do("give every line the same fields, or choose others with %v", columnsFlag)
 	}
-	return "", ""
+	return "", remedy.Help{}
 }
 
 func plural(n int, what string) string {
@@ -258,9 +263,11 @@ func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) er
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLongRecord):
-			return triples.BadLine{File: t.url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine), Remedy: "check for a missing quotation mark"}
+			return triples.BadLine{File: t.url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine),
+				Remedy: remedy.Do("check for a missing quotation mark")}
 		case errors.As(err, &wrong):
-			b := triples.BadLine{File: t.url, Line: wrong.StartLine + t.comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "), Remedy: `write a quotation mark within a quoted field twice, and quote fields that have one`}
+			b := triples.BadLine{File: t.url, Line: wrong.StartLine + t.comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "),
+				Remedy: remedy.Do("write a quotation mark within a quoted field twice, and quote fields that have one")}
 			last = wrong.Line + t.comments
 			if err := bad(b); err != nil {
 				return err
@@ -301,14 +308,14 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 // ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
 func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
 	return rowText{url, format, 0, "two fields", ", separated by a tab"}.each(r, func(line int, fields []string, text string) error {
-		reason, remedy := "", "give every line two fields"
+		reason, help := "", remedy.Do("give every line two fields")
 		if len(fields) < 2 {
 			reason = plural(len(fields), "field") + " instead of 2"
-		} else if reason, remedy = triples.CheckName("field 1", fields[0]); reason == "" {
-			reason, remedy = triples.CheckName("field 2", fields[1])
+		} else if reason, help = triples.CheckName("field 1", fields[0]); reason == "" {
+			reason, help = triples.CheckName("field 2", fields[1])
 		}
 		if reason != "" {
-			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: remedy, Text: triples.Shown([]byte(text))})
+			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
 		}
 		return each(line, fields[0], fields[1])
 	}, bad)

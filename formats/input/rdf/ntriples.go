@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
 )
 
 // ReadNTriples calls each for every statement of a text, with the number of its line, and bad for every line that
@@ -37,13 +38,14 @@ func readStatements(name string, r io.Reader, quads bool, each func(line int, s 
 		case err != nil:
 			b := triples.BadLine{
 				File: name, Line: number, Reason: "not a statement of N-Triples: " + err.Error(),
-				Remedy: "write <subject> <predicate> <object> .", Text: triples.Shown(line),
+				Remedy: remedy.Do("write <subject> <predicate> <object> ."), Text: triples.Shown(line),
 			}
 			if errors.Is(err, errStar) {
 				b.Remedy = starRemedy
 			}
 			if !quads && IsQuad(string(line)) {
-				b.Reason, b.Remedy = "a statement of N-Quads, with the name of a graph", "--format nquads reads it without that name"
+				b.Reason = "a statement of N-Quads, with the name of a graph"
+				b.Remedy = remedy.Do("%v reads it without that name", remedy.Flag("format", "nquads"))
 			}
 			return bad(b)
 		case !found:
@@ -98,7 +100,7 @@ func parseLine(text string, quads bool) (s Statement, found bool, err error) {
 // errStar is the error of a statement that stands for another, in << >>, {| |} or ~.
 var errStar = errors.New("a statement about a statement (RDF-star), which is not read")
 
-const starRemedy = "leave it out: riot --output=ntriples FILE | grep -v '<<' > facts.nt keeps the others"
+var starRemedy = remedy.Do("leave it out: riot --output=ntriples FILE | grep -v '<<' > facts.nt keeps the others")
 
 // line holds the text of a line that is not parsed yet.
 type line struct{ rest string }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
 )
 
 // maxDepth bounds how deep [ ] and ( ) may nest.
@@ -24,7 +25,8 @@ func ReadTurtle(name, document string, r io.Reader, prefix func(prefix, namespac
 	p := turtle{scanner: scanner{text: text, line: 1}, document: document, prefixes: map[string]string{}, declared: prefix, each: each}
 	err = p.read()
 	if wrong, ok := err.(*syntaxError); ok {
-		b := triples.BadLine{File: name, Line: wrong.line, Reason: "not Turtle: " + wrong.reason, Remedy: "correct the file; nothing after this line was read"}
+		b := triples.BadLine{File: name, Line: wrong.line, Reason: "not Turtle: " + wrong.reason,
+			Remedy: remedy.Do("correct the file; nothing after this line was read")}
 		if wrong.reason == errStar.Error() {
 			b.Remedy = starRemedy
 		}

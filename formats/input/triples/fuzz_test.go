@@ -36,7 +36,7 @@ func FuzzRead(f *testing.F) {
 			return nil
 		}, func(b BadLine) error {
 			lines++
-			if b.Line != lines || b.Reason == "" || b.Remedy == "" {
+			if b.Line != lines || b.Reason == "" || b.Remedy.String() == "" {
 				t.Fatalf("bad line %+v comes after %d lines", b, lines-1)
 			}
 			return nil
@@ -123,7 +123,7 @@ func checkLines(t *testing.T, text []byte, read func(each func(line int, text st
 	var bad BadLine
 	switch {
 	case errors.As(err, &bad):
-		if bad.Line != lines+1 || bad.Reason == "" || bad.Remedy == "" {
+		if bad.Line != lines+1 || bad.Reason == "" || bad.Remedy.String() == "" {
 			t.Fatalf("the error after %d lines is %+v", lines, bad)
 		}
 	case err == nil:

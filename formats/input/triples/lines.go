@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"tagnet/formats/remedy"
 )
 
 // MaxLine is the length of the longest accepted line, in bytes without its end.
@@ -37,8 +39,8 @@ func Shown(line []byte) string {
 // lines, what a line has. Compressed texts are unpacked.
 func ReadLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	return readChunkLines(name, fields, 1, r, nil, func(number int, line []byte) error {
-		if reason, remedy := checkText(line); reason != "" {
-			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
+		if reason, help := checkText(line); reason != "" {
+			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)})
 		}
 		return each(number, line)
 	}, bad)
@@ -166,7 +168,7 @@ func readError(name string, err error) error { return fmt.Errorf("reading %s: %w
 func tooLong(name string, number int, line []byte) BadLine {
 	return BadLine{
 		File: name, Line: number,
-		Reason: fmt.Sprintf("line longer than %d bytes", MaxLine), Remedy: "shorten its names, or check for missing line ends",
+		Reason: fmt.Sprintf("line longer than %d bytes", MaxLine), Remedy: remedy.Do("shorten its names, or check for missing line ends"),
 		Text: string(line[:shownOfLong]) + "... (the rest was not kept)",
 	}
 }
@@ -185,17 +187,17 @@ func skipLine(text *bufio.Reader) error {
 }
 
 // checkText returns why a line is not valid text, or "": it has NUL, invalid UTF-8 or a carriage return.
-func checkText(line []byte) (reason, remedy string) {
+func checkText(line []byte) (reason string, help remedy.Help) {
 	if i := bytes.IndexByte(line, 0); i >= 0 {
-		return fmt.Sprintf("NUL at byte %d", i+1), "save the file as UTF-8 text (UTF-16 looks like this)"
+		return fmt.Sprintf("NUL at byte %d", i+1), remedy.Do("save the file as UTF-8 text (UTF-16 looks like this)")
 	}
 	if !utf8.Valid(line) {
-		return fmt.Sprintf("invalid UTF-8 at byte %d", invalidAt(line)+1), "save the file as UTF-8 text"
+		return fmt.Sprintf("invalid UTF-8 at byte %d", invalidAt(line)+1), remedy.Do("save the file as UTF-8 text")
 	}
 	if i := bytes.IndexByte(line, '\r'); i >= 0 {
-		return fmt.Sprintf("carriage return at byte %d", i+1), "end lines with LF or CRLF only"
+		return fmt.Sprintf("carriage return at byte %d", i+1), remedy.Do("end lines with LF or CRLF only")
 	}
-	return "", ""
+	return "", remedy.Help{}
 }
 
 // invalidAt returns the offset of the first byte that is not UTF-8, the length if all are.

@@ -2,9 +2,10 @@ package triples
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
+
+	"tagnet/formats/remedy"
 )
 
 // QueryLine is a query as a user's file has it, with names.
@@ -26,9 +27,9 @@ func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) erro
 		if number == 1 && bytes.Count(line, []byte("\t")) == 2 {
 			fields, cut = "head, relation and tail", make([]int, 3)
 		}
-		reason, remedy := splitFields(line, cut, fields)
+		reason, help := splitFields(line, cut, fields)
 		if found := bytes.Count(line, []byte("\t")) + 1; reason != "" && number > 1 && (found == 2 || found == 3) && found != len(cut) {
-			remedy = fmt.Sprintf("the first line has %d: put queries (source, relation) and triples (head, relation, tail) into files of their own", len(cut))
+			help = remedy.Do("the first line has %d: put queries (source, relation) and triples (head, relation, tail) into files of their own", len(cut))
 		}
 		var q QueryLine
 		if reason == "" {
@@ -42,12 +43,12 @@ func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) erro
 		// Only a query can be inverse: a triple is written in its own direction.
 		switch {
 		case q.Inverse && q.Tail != "":
-			reason, remedy = "the relation of a triple begins with ~", "exchange head and tail, and leave the ~ out"
+			reason, help = "the relation of a triple begins with ~", remedy.Do("exchange head and tail, and leave the ~ out")
 		case q.Inverse && q.Relation == "":
-			reason, remedy = "field 2 of 2 is ~ without a relation", "write the relation after the ~"
+			reason, help = "field 2 of 2 is ~ without a relation", remedy.Do("write the relation after the ~")
 		}
 		if reason != "" {
-			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
+			return BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)}
 		}
 		return each(number, q)
 	}, func(b BadLine) error { return b })

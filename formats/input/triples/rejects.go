@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 )
 
@@ -30,7 +31,7 @@ type RejectsWriter struct {
 
 // Refuse returns the error of a line that is not to be rejected, with the flag that would reject it.
 func Refuse(b BadLine) error {
-	b.Remedy += ", or skip such lines with --on_bad_line reject"
+	b.Remedy = remedy.Do("%v, or skip such lines with %v", b.Remedy, remedy.Flag("on_bad_line", "reject"))
 	return b
 }
 

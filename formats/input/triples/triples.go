@@ -35,7 +35,8 @@ type BadLine struct {
 	File string
 	Line int // from 1
 	// Reason says what is wrong, Remedy how to correct it.
-	Reason, Remedy string
+	Reason string
+	Remedy remedy.Help
 	// Text is the line without its end, or the beginning of a long line with its length.
 	Text string
 }
@@ -69,12 +70,12 @@ func readChunk(name string, first int, r, after io.Reader, each func(line int, t
 	const fields = "head, relation and tail"
 	return readChunkLines(name, fields, first, r, after, func(number int, line []byte) error {
 		var cut [3]int
-		reason, remedy := splitFields(line, cut[:], fields)
+		reason, help := splitFields(line, cut[:], fields)
 		if reason == "" && line[cut[0]+1] == '~' {
-			reason, remedy = inverseName(line[cut[0]+1 : cut[1]])
+			reason, help = inverseName(line[cut[0]+1 : cut[1]])
 		}
 		if reason != "" {
-			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)})
+			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)})
 		}
 		return each(number, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1:]})
 	}, bad)
@@ -82,41 +83,41 @@ func readChunk(name string, first int, r, after io.Reader, each func(line int, t
 
 // inverseName returns the error of a relation whose name begins with ~: in a query it would be the inverse of
 // another relation.
-func inverseName(relation []byte) (reason, remedy string) {
-	return fmt.Sprintf("relation %q begins with ~, which queries use for the inverse of a relation", relation), "rename the relation"
+func inverseName(relation []byte) (reason string, help remedy.Help) {
+	return fmt.Sprintf("relation %q begins with ~, which queries use for the inverse of a relation", relation), remedy.Do("rename the relation")
 }
 
 // Check returns what is wrong with the names of a fact that does not come from a line, such as a row of a
 // table, or "".
-func Check(head, relation, tail string) (reason, remedy string) {
+func Check(head, relation, tail string) (reason string, help remedy.Help) {
 	for i, name := range [...]string{head, relation, tail} {
-		if reason, remedy := CheckName([...]string{"the head", "the relation", "the tail"}[i], name); reason != "" {
-			return reason, remedy
+		if reason, help := CheckName([...]string{"the head", "the relation", "the tail"}[i], name); reason != "" {
+			return reason, help
 		}
 	}
 	if relation[0] == '~' {
 		return inverseName([]byte(relation))
 	}
-	return "", ""
+	return "", remedy.Help{}
 }
 
 // CheckName returns why a name is refused, or "". The reason calls the name by the words of what.
-func CheckName(what, name string) (reason, remedy string) {
+func CheckName(what, name string) (reason string, help remedy.Help) {
 	switch {
 	case name == "":
-		return what + " is empty", "give it a name"
+		return what + " is empty", remedy.Do("give it a name")
 	case len(name) > MaxName:
 		return tooLongName(what, len(name))
 	case strings.ContainsAny(name, "\t\n\r\x00"):
-		return what + " has a tab, a line break or NUL", "remove it: a name is one line of text"
+		return what + " has a tab, a line break or NUL", remedy.Do("remove it: a name is one line of text")
 	case !utf8.ValidString(name):
-		return what + " is not valid UTF-8", "save the file as UTF-8 text"
+		return what + " is not valid UTF-8", remedy.Do("save the file as UTF-8 text")
 	}
-	return "", ""
+	return "", remedy.Help{}
 }
 
-func tooLongName(what string, length int) (reason, remedy string) {
-	return fmt.Sprintf("%s has %d bytes, the limit for a name is %d", what, length, MaxName), "shorten it, or check for missing tabs and line ends"
+func tooLongName(what string, length int) (reason string, help remedy.Help) {
+	return fmt.Sprintf("%s has %d bytes, the limit for a name is %d", what, length, MaxName), remedy.Do("shorten it, or check for missing tabs and line ends")
 }
 
 // readNumbered reads a text like readChunk whose lines have a fourth field: the fact's line in a file of another
@@ -125,16 +126,16 @@ func readNumbered(name string, first int, r io.Reader, each func(line int, t Tri
 	const fields = "head, relation, tail and line"
 	return readChunkLines(name, fields, first, r, nil, func(number int, line []byte) error {
 		var cut [4]int
-		reason, remedy := splitFields(line, cut[:], fields)
+		reason, help := splitFields(line, cut[:], fields)
 		original := 0
 		if reason == "" {
 			var err error
 			if original, err = strconv.Atoi(string(line[cut[2]+1:])); err != nil {
-				reason, remedy = "its fourth field is not a number", "run again"
+				reason, help = "its fourth field is not a number", remedy.Do("run again")
 			}
 		}
 		if reason != "" {
-			return BadLine{File: name, Line: number, Reason: reason, Remedy: remedy, Text: Shown(line)}
+			return BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)}
 		}
 		return each(original, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1 : cut[2]]})
 	}, func(b BadLine) error { return b })
@@ -151,9 +152,9 @@ func WriteNumbered(w *bufio.Writer, t Triple, number int) error {
 }
 
 // splitFields sets the ends of a line's len(ends) fields, or returns why the line is refused.
-func splitFields(line []byte, ends []int, fields string) (reason, remedy string) {
-	if reason, remedy = checkText(line); reason != "" {
-		return reason, remedy
+func splitFields(line []byte, ends []int, fields string) (reason string, help remedy.Help) {
+	if reason, help = checkText(line); reason != "" {
+		return reason, help
 	}
 	// ends gets the offset behind each field, as far as there is room; all fields are counted.
 	found := 0
@@ -177,35 +178,35 @@ func splitFields(line []byte, ends []int, fields string) (reason, remedy string)
 	start := 0
 	for i, end := range ends {
 		if end == start {
-			return fmt.Sprintf("field %d of %d is empty", i+1, len(ends)), "give " + fields + " a name each"
+			return fmt.Sprintf("field %d of %d is empty", i+1, len(ends)), remedy.Do("give %s a name each", fields)
 		}
 		if end-start > MaxName {
 			return tooLongName(fmt.Sprintf("field %d of %d", i+1, len(ends)), end-start)
 		}
 		start = end + 1
 	}
-	return "", ""
+	return "", remedy.Help{}
 }
 
 // WrongCount returns the error of a line of found instead of want fields, which it calls by the words of fields. The
 // most common mistakes, spaces and commas instead of tabs, have a reason of their own. A line that has a tab does not
 // make them: its spaces and commas are part of names.
-func WrongCount(line []byte, found, want int, fields string) (reason, remedy string) {
-	remedy = fmt.Sprintf("separate %s by single tabs", fields)
+func WrongCount(line []byte, found, want int, fields string) (reason string, help remedy.Help) {
+	help = remedy.Do("separate %s by single tabs", fields)
 	if want == 2 {
-		remedy = fmt.Sprintf("separate %s by a tab", fields)
+		help = remedy.Do("separate %s by a tab", fields)
 	}
 	switch {
 	case len(bytes.TrimSpace(line)) == 0 && found == 1:
-		return "blank line", "remove it"
+		return "blank line", remedy.Do("remove it")
 	case found == 1 && bytes.Count(line, []byte(",")) >= want-1:
-		return "commas where tabs belong", remedy
+		return "commas where tabs belong", help
 	case found == 1 && bytes.ContainsRune(line, ' '):
-		return "spaces where tabs belong", remedy
+		return "spaces where tabs belong", help
 	}
 	plural := "s"
 	if found == 1 {
 		plural = ""
 	}
-	return fmt.Sprintf("%d field%s instead of %d", found, plural, want), remedy
+	return fmt.Sprintf("%d field%s instead of %d", found, plural, want), help
 }

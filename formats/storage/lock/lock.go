@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,27 +50,34 @@ type Lock struct{ URL, Content string }
 type Held struct {
 	Folder string
 	Owner  Owner
-	// TakeOver says what takes over the folder of a run that has ended; "" is the flag --force.
-	TakeOver string
+	// TakeOver says what takes over the folder of a run that has ended; the zero Help is the flag --force.
+	TakeOver remedy.Help
 }
 
 // Error names the process, since when it writes, what is known of it, and what to do.
 func (h *Held) Error() string { return h.Unwrap().Error() }
 
 // Unwrap returns the text of the error and what to do.
-func (h *Held) Unwrap() error { return h.withRemedy(cmp.Or(h.TakeOver, "take over with --force")) }
+func (h *Held) Unwrap() error {
+	if h.TakeOver.String() != "" {
+		return h.withRemedy(h.TakeOver)
+	}
+	return h.withRemedy(remedy.Do("take over with %v", remedy.Flag("force")))
+}
 
 // ForReader returns the error of a run that needs the folder and does not write it: --force is not its own flag.
-func (h *Held) ForReader() error { return h.withRemedy("take over with --force of that command") }
+func (h *Held) ForReader() error {
+	return h.withRemedy(remedy.Do("take over with %v of that command", remedy.Flag("force")))
+}
 
 // withRemedy returns the error with the owner and what to do; takeOver is the words for overwriting with force.
-func (h *Held) withRemedy(takeOver string) error {
-	o, help := h.Owner, "wait until it ends, or stop it and "+takeOver
+func (h *Held) withRemedy(takeOver remedy.Help) error {
+	o, help := h.Owner, remedy.Do("wait until it ends, or stop it and %v", takeOver)
 	switch o.fate(here(), false) {
 	case otherNamespace:
-		help = "it runs or ran in another container of that host, and cannot be seen from here; wait until it ends, or " + takeOver + " if it has ended"
+		help = remedy.Do("it runs or ran in another container of that host, and cannot be seen from here; wait until it ends, or %v if it has ended", takeOver)
 	case otherBoot:
-		help = fmt.Sprintf("it ran before %s was restarted, or runs on another machine of that name; %s if it has ended", o.Host, takeOver)
+		help = remedy.Do("it ran before %s was restarted, or runs on another machine of that name; %v if it has ended", o.Host, takeOver)
 	}
 	return remedy.Errorf(help, "%s is being written by process %d on host %s since %s (%s)", h.Folder, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"), o.Command)
 }

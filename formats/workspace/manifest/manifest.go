@@ -136,7 +136,8 @@ func decode(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)
 	}
 	if m.FormatVersion != FormatVersion {
-		return Manifest{}, remedy.Errorf("run the command that makes the folder with --force", "it has format version %d, this program reads %d", m.FormatVersion, FormatVersion)
+		return Manifest{}, remedy.Errorf(remedy.Do("run the command that makes the folder with %v", remedy.Flag("force")),
+			"it has format version %d, this program reads %d", m.FormatVersion, FormatVersion)
 	}
 	if err := m.Check(); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w (%w)", ErrDamaged, err)

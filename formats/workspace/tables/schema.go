@@ -44,7 +44,8 @@ func sameTable(got, want *arrow.Schema) error {
 	}
 	wantVersion, _ := want.Metadata().GetValue(versionKey)
 	if version, _ := got.Metadata().GetValue(versionKey); version != wantVersion {
-		return remedy.Errorf("run the command that makes it with --force", "its table of %q has version %q, this program reads %q", wantName, version, wantVersion)
+		return remedy.Errorf(remedy.Do("run the command that makes it with %v", remedy.Flag("force")),
+			"its table of %q has version %q, this program reads %q", wantName, version, wantVersion)
 	}
 	same := len(got.Fields()) == len(want.Fields())
 	for i := 0; same && i < len(got.Fields()); i++ {

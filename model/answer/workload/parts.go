@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 
 	"tagnet/formats/remedy"
@@ -45,7 +44,8 @@ func ReadParts(ctx context.Context, graphFolder string, folder *parts.Folder, li
 		return nil, err
 	}
 	if !ordered || row != p.rows {
-		return nil, remedy.Errorf(fmt.Sprintf("run bundle --split %s --force", h.Split), "%s: its %d queries are not the %d, in order, of the parts", url, row, p.rows)
+		return nil, remedy.Errorf(remedy.Run("bundle", remedy.Flag("split", h.Split), remedy.Flag("force")),
+			"%s: its %d queries are not the %d, in order, of the parts", url, row, p.rows)
 	}
 	return p, nil
 }

@@ -3,7 +3,12 @@ package device
 import (
 	"errors"
 	"fmt"
+
+	"tagnet/formats/remedy"
 )
+
+// UseCPU helps where a device cannot.
+var UseCPU = remedy.Do("use %v", remedy.Flag("device", "cpu"))
 
 // What can be wrong with a device. An error that wraps one of them names the device or library and the remedy.
 var (

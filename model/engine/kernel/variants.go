@@ -52,7 +52,8 @@ func find(name string) (Kernel, error) {
 	}
 	if slices.Contains(Names, name) {
 		host, _ := os.Hostname() // a worker's error is read elsewhere
-		return nil, remedy.Errorf("use --kernel "+strings.Join(usable, " or "), "kernel %q needs instructions that the processor of host %s lacks", name, host)
+		return nil, remedy.Errorf(remedy.Do("use %v %s", remedy.Flag("kernel"), strings.Join(usable, " or ")),
+			"kernel %q needs instructions that the processor of host %s lacks", name, host)
 	}
 	return nil, fmt.Errorf("unknown kernel %q; use auto, %s", name, strings.Join(Names, ", "))
 }

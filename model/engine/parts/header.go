@@ -66,7 +66,8 @@ func (d Drawn) Configuration() configuration.Configuration {
 // Draws returns an error unless the folder has the queries that a training draws, with one answer each.
 func (h Header) Draws(c configuration.Configuration, seed int64) error {
 	if c.SeveralAnswers() {
-		return remedy.Errorf("set answers_per_query to 1", "the parts are for queries of one answer, and a query of the training has up to %d", c.AnswersPerQuery)
+		return remedy.Errorf(remedy.Do("set answers_per_query to 1"),
+			"the parts are for queries of one answer, and a query of the training has up to %d", c.AnswersPerQuery)
 	}
 	d := h.Drawn
 	if d == nil {
@@ -76,20 +77,27 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 	if *d == want && c.Epochs <= d.Epochs {
 		return nil
 	}
-	again, all := fmt.Sprintf("run bundle --split train --reach %d --layers %d", h.Reach, h.Layers), "all"
+	again, all := finding(Train, h.Reach, h.Layers), "all"
 	if h.Remove != configuration.RemoveTriple {
-		again += " --remove " + h.Remove
+		again = again.With(remedy.Flag("remove", h.Remove))
 	}
 	if want.Epochs = c.Epochs; want.QueriesPerEpoch > 0 {
-		again += want.flags()
+		again = again.With(want.flags())
 		all = fmt.Sprintf("those of %v", want)
 	}
-	return remedy.Errorf(again+" --force, or give train the flags of these parts", "the parts are for the queries of %v, and the training draws %s", *d, all)
+	return remedy.Errorf(remedy.Do("run %v, or give train the flags of these parts", again.With(remedy.Flag("force"))),
+		"the parts are for the queries of %v, and the training draws %s", *d, all)
 }
 
 // flags returns the flags with which bundle finds the parts of these queries alone.
-func (d Drawn) flags() string {
-	return fmt.Sprintf(" --queries_per_epoch %d --epochs %d --seed %d --batching %s --batch_size %d", d.QueriesPerEpoch, d.Epochs, d.Seed, d.Batching, d.BatchSize)
+func (d Drawn) flags() remedy.CommandLine {
+	return remedy.Flag("queries_per_epoch", d.QueriesPerEpoch).With(remedy.Flag("epochs", d.Epochs), remedy.Flag("seed", d.Seed),
+		remedy.Flag("batching", d.Batching), remedy.Flag("batch_size", d.BatchSize))
+}
+
+// finding returns the command that finds parts.
+func finding(split string, reach, layers int) remedy.CommandLine {
+	return remedy.Command("bundle", remedy.Flag("split", split), remedy.Flag("reach", reach), remedy.Flag("layers", layers))
 }
 
 // String describes the drawn queries.
@@ -123,7 +131,7 @@ func WriteHeader(ctx context.Context, folder string, h Header) error {
 // Check returns an error for a header that is never written.
 func (h Header) Check() error {
 	if h.FormatVersion != FormatVersion {
-		return remedy.Errorf("run bundle --force", "it has format version %d, this program reads %d", h.FormatVersion, FormatVersion)
+		return remedy.Errorf(remedy.Run("bundle", remedy.Flag("force")), "it has format version %d, this program reads %d", h.FormatVersion, FormatVersion)
 	}
 	err := strict.First(strict.Between("queries", h.Queries, 1, 1<<40), strict.Between("reach", h.Reach, 1, max(1, h.Entities-1)),
 		strict.Between("layers", h.Layers, 1, 1<<10), strict.Between("entities", h.Entities, 2, 1<<31-2), strict.Between("base_relations", h.BaseRelations, 1, 1<<29),

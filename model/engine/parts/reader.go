@@ -67,37 +67,37 @@ type file struct {
 // Open opens a folder of parts. It is an error, with a remedy, if the folder is not complete, or has parts for something else. The
 // context must live until Close.
 func Open(ctx context.Context, url string, w Want) (*Folder, error) {
-	again := fmt.Sprintf("run bundle --split %s --reach %d --layers %d", w.Split, w.Reach, w.Layers)
+	again := finding(w.Split, w.Reach, w.Layers)
 	if w.Split == Train && w.Remove != configuration.RemoveTriple {
-		again += " --remove " + w.Remove
+		again = again.With(remedy.Flag("remove", w.Remove))
 	}
 	if w.Drawn.QueriesPerEpoch > 0 {
-		again += w.Drawn.flags()
+		again = again.With(w.Drawn.flags())
 	}
 	if w.Limit > 0 {
-		again += fmt.Sprintf(" --limit %d", w.Limit)
+		again = again.With(remedy.Flag("limit", w.Limit))
 	}
-	// Every error names the command that makes the parts, in again.
+	// Every error names the command that makes the parts.
+	replace := remedy.Do("run %v", again.With(remedy.Flag("force")))
 	m, err := manifest.Read(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, remedy.Errorf(again, "%s has no complete parts of the graph: %w", url, err)
+		return nil, remedy.Errorf(remedy.Do("run %v", again), "%s has no complete parts of the graph: %w", url, err)
 	}
 	if err != nil {
-		return nil, remedy.Errorf(again+" --force", "%w", err)
+		return nil, remedy.Errorf(replace, "%w", err)
 	}
 	f := &Folder{url: url, ctx: ctx}
 	if err := f.readHeader(ctx, m); err != nil {
-		return nil, remedy.Errorf(again+" --force", "%w", err)
+		return nil, remedy.Errorf(replace, "%w", err)
 	}
 	if err := f.Header.fits(w); err != nil {
-		again += " --force"
 		switch h := f.Header; { // that, which may take long, replaces what is there
 		case h.Limit > 0 && h.Limit != w.Limit:
-			again += fmt.Sprintf(", or give score --limit %d or train --valid_limit %d", h.Limit, h.Limit)
+			replace = remedy.Do("%v, or give score %v or train %v", replace, remedy.Flag("limit", h.Limit), remedy.Flag("valid_limit", h.Limit))
 		case w.Split == Train && h.Remove != w.Remove:
-			again += ", or give train --remove " + h.Remove
+			replace = remedy.Do("%v, or give train %v", replace, remedy.Flag("remove", h.Remove))
 		}
-		return nil, remedy.Errorf(again, "%s: %w", url, err)
+		return nil, remedy.Errorf(replace, "%s: %w", url, err)
 	}
 	// Files are opened when a query of theirs is read.
 	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
@@ -107,7 +107,7 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	}
 	for i := range f.files {
 		if name := File(i, f.files); !listed[name] {
-			return nil, remedy.Errorf(again+" --force", "%s: the manifest does not list %s", url, name)
+			return nil, remedy.Errorf(replace, "%s: the manifest does not list %s", url, name)
 		}
 	}
 	return f, nil
@@ -208,7 +208,8 @@ func (f *Folder) openFile(i int) (*tables.PartsReader, error) {
 	}
 	if parts.Batches() == 0 || parts.First(0) != f.Header.Firsts[i] {
 		parts.Close()
-		return nil, remedy.Errorf("run bundle --force", "%s does not begin with query %d, as %s says", url, f.Header.Firsts[i], headerFile)
+		return nil, remedy.Errorf(remedy.Run("bundle", remedy.Flag("force")),
+			"%s does not begin with query %d, as %s says", url, f.Header.Firsts[i], headerFile)
 	}
 	return parts, nil
 }

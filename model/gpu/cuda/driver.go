@@ -38,7 +38,7 @@ func openDriver(library string) (*driver, error) {
 	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, remedy.Errorf("install NVIDIA's driver or use --device cpu", "%w: %w", device.ErrNoDriver, err)
+		return nil, remedy.Errorf(remedy.Do("install NVIDIA's driver or %v", device.UseCPU), "%w: %w", device.ErrNoDriver, err)
 	}
 	d := &driver{}
 	for _, symbol := range []struct {
@@ -101,13 +101,13 @@ func (d *driver) start() (int, error) {
 	case noDevice:
 		return 0, nil
 	case stubLibrary:
-		return 0, remedy.Errorf("install NVIDIA's driver or use --device cpu", "%w: %s is the toolkit's stub", device.ErrNoDriver, driverLibrary)
+		return 0, remedy.Errorf(remedy.Do("install NVIDIA's driver or %v", device.UseCPU), "%w: %s is the toolkit's stub", device.ErrNoDriver, driverLibrary)
 	default:
-		return 0, remedy.Errorf("use --device cpu", "%w: the driver does not start: %s", device.ErrNoDevice, d.describe(r))
+		return 0, remedy.Errorf(device.UseCPU, "%w: the driver does not start: %s", device.ErrNoDevice, d.describe(r))
 	}
 	var n int32
 	if r := call(d.count, uintptr(unsafe.Pointer(&n))); r != success && r != noDevice {
-		return 0, remedy.Errorf("use --device cpu", "%w: the driver does not count its devices: %s", device.ErrNoDevice, d.describe(r))
+		return 0, remedy.Errorf(device.UseCPU, "%w: the driver does not count its devices: %s", device.ErrNoDevice, d.describe(r))
 	}
 	return int(n), nil
 }

@@ -66,9 +66,9 @@ func open(library string, ordinal int) (*gpu, error) {
 	case err != nil:
 		return fail(err)
 	case n == 0:
-		return fail(remedy.Errorf("use --device cpu", "%w: the driver finds no GPU", device.ErrNoDevice))
+		return fail(remedy.Errorf(device.UseCPU, "%w: the driver finds no GPU", device.ErrNoDevice))
 	case ordinal < 0 || ordinal >= n:
-		return fail(remedy.Errorf("use --device cuda:0", "%w, this machine has %d, numbered from 0", device.ErrRange, n))
+		return fail(remedy.Errorf(remedy.Do("use %v", remedy.Flag("device", "cuda:0")), "%w, this machine has %d, numbered from 0", device.ErrRange, n))
 	}
 	g := &gpu{driver: d, driverVersion: d.driverVersion(), memory: map[device.Pointer]int64{}, loaded: map[string][]device.Kernel{}}
 	if err := g.start(ordinal); err != nil {
@@ -85,11 +85,11 @@ func (g *gpu) start(ordinal int) error {
 	refused := func(r result) error {
 		switch r {
 		case deviceUnavailable:
-			return remedy.Errorf("wait for that to end or use --device cpu", "%w: it is in use by another process", device.ErrNoDevice)
+			return remedy.Errorf(remedy.Do("wait for that to end or %v", device.UseCPU), "%w: it is in use by another process", device.ErrNoDevice)
 		case outOfMemory:
-			return remedy.Errorf("wait for them to end or use --device cpu", "%w: other processes have taken it", device.ErrMemory)
+			return remedy.Errorf(remedy.Do("wait for them to end or %v", device.UseCPU), "%w: other processes have taken it", device.ErrMemory)
 		}
-		return remedy.Errorf("use --device cpu", "%w: the driver returned %s", device.ErrNoDevice, d.describe(r))
+		return remedy.Errorf(device.UseCPU, "%w: the driver returned %s", device.ErrNoDevice, d.describe(r))
 	}
 	if r := call(d.get, uintptr(unsafe.Pointer(&g.id)), uintptr(ordinal)); r != success {
 		return refused(r)

@@ -120,7 +120,7 @@ func (g *gpu) compile(ptx string) (module uintptr, err error) {
 	if line = strings.TrimSpace(line); line == "" {
 		line = "the driver gave no reason"
 	}
-	return 0, remedy.Errorf("use --device cpu", "loading kernels on CUDA device %d (%s): %w: %s: %s",
+	return 0, remedy.Errorf(device.UseCPU, "loading kernels on CUDA device %d (%s): %w: %s: %s",
 		g.properties.Ordinal, g.properties.Name, device.ErrRefused, g.driver.describe(r), line)
 }
 

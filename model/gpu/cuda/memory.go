@@ -24,7 +24,7 @@ func (g *gpu) Allocate(bytes int64) (device.Pointer, error) {
 	switch r := g.call(g.driver.allocate, uintptr(unsafe.Pointer(&p)), uintptr(max(bytes, 1))); r {
 	case success:
 	case outOfMemory:
-		return 0, remedy.Errorf("end other processes on the GPU or use --device cpu", "allocating on CUDA device %d: %w: %s wanted, %s free",
+		return 0, remedy.Errorf(remedy.Do("end other processes on the GPU or %v", device.UseCPU), "allocating on CUDA device %d: %w: %s wanted, %s free",
 			g.properties.Ordinal, device.ErrMemory, size(bytes), size(g.freeMemory()))
 	default:
 		return 0, g.fail("allocating on", r)

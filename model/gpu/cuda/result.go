@@ -11,7 +11,7 @@ import (
 )
 
 // update is the remedy for a driver that is too old.
-const update = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
+var update = remedy.Do("CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or %v", device.UseCPU)
 
 // result is a CUresult.
 type result int32
@@ -60,11 +60,12 @@ func (r result) lost() bool {
 func (g *gpu) fail(action string, r result) error {
 	switch {
 	case r.lost():
-		g.lost = remedy.Errorf("run the command again or use --device cpu", "%s CUDA device %d: %w: %s, by this or earlier work",
+		g.lost = remedy.Errorf(remedy.Do("run the command again or %v", device.UseCPU), "%s CUDA device %d: %w: %s, by this or earlier work",
 			action, g.properties.Ordinal, device.ErrLost, g.driver.describe(r))
 		return g.lost
 	case r == outOfMemory:
-		return remedy.Errorf("end other processes on the GPU or use --device cpu", "%s CUDA device %d: %w: %s free", action, g.properties.Ordinal, device.ErrMemory, size(g.freeMemory()))
+		return remedy.Errorf(remedy.Do("end other processes on the GPU or %v", device.UseCPU),
+			"%s CUDA device %d: %w: %s free", action, g.properties.Ordinal, device.ErrMemory, size(g.freeMemory()))
 	}
 	return fmt.Errorf("%s CUDA device %d: the driver returned %s", action, g.properties.Ordinal, g.driver.describe(r))
 }

@@ -94,7 +94,7 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, Vocabulary: m.Vocabulary, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	if m.Vocabulary == "" {
-		return nil, remedy.Errorf("run preprocess --force", "%s: its manifest has no vocabulary", folder)
+		return nil, remedy.Errorf(remedy.Run("preprocess", remedy.Flag("force")), "%s: its manifest has no vocabulary", folder)
 	}
 	var err error
 	k.Relations, err = tables.ReadNames(ctx, storage.Join(folder, RelationsFile), tables.Relations)

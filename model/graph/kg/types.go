@@ -11,7 +11,8 @@ import (
 )
 
 // ErrNoTypes is the error of a graph whose dataset gives no types.
-var ErrNoTypes = remedy.Errorf("preprocess reads them with --types or --type_relation", "the graph has no entity types")
+var ErrNoTypes = remedy.Errorf(remedy.Do("preprocess reads them with %v or %v", remedy.Flag("types"), remedy.Flag("type_relation")),
+	"the graph has no entity types")
 
 // types is a table of types that is read once. A failed read is tried again by the next caller.
 type types struct {

@@ -138,7 +138,8 @@ func (t *typesWriter) collectTails(ctx context.Context) error {
 	}
 	at, found := slices.BinarySearch(relations, t.params.Relation)
 	if !found {
-		return remedy.Errorf(fmt.Sprintf("give another --type_relation: closest is %q", names.Closest(t.params.Relation, relations, 1)[0]), "no training fact has the relation %q of entities and their types", t.params.Relation)
+		return remedy.Errorf(remedy.Do("give another %v: closest is %q", remedy.Flag("type_relation"), names.Closest(t.params.Relation, relations, 1)[0]),
+			"no training fact has the relation %q of entities and their types", t.params.Relation)
 	}
 	t.relation = int32(at)
 	err = t.eachFact(ctx, func(_, tail int32) error { t.tails[tail] = ""; return nil })

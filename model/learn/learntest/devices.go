@@ -49,7 +49,7 @@ func (d *Devices) Supports(c configuration.Configuration) error {
 // Open returns a device.
 func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
 	if d.Number > 0 && ordinal >= d.Number {
-		return nil, remedy.Errorf("use --device cuda:0", "opening CUDA device %d: %w", ordinal, device.ErrRange)
+		return nil, remedy.Errorf(remedy.Do("use %v", remedy.Flag("device", "cuda:0")), "opening CUDA device %d: %w", ordinal, device.ErrRange)
 	}
 	if err := d.do("open"); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (Machine) Supports(c configuration.Configuration) error { return gpu.Suppor
 // Open returns a device of the machine.
 func (m Machine) Open(ordinal int) (accelerator.Accelerator, error) {
 	if ordinal >= len(m) {
-		return nil, remedy.Errorf("use --device cuda:0", "opening CUDA device %d: %w", ordinal, device.ErrRange)
+		return nil, remedy.Errorf(remedy.Do("use %v", remedy.Flag("device", "cuda:0")), "opening CUDA device %d: %w", ordinal, device.ErrRange)
 	}
 	return m[ordinal].Open(ordinal)
 }

@@ -47,7 +47,8 @@ func (f *flags) readLines(ctx context.Context, e *command.Environment, loaded *k
 				return err
 			}
 			if line > 1 && given != q.given {
-				return remedy.Errorf("put them into files of their own", "%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.given])
+				return remedy.Errorf(remedy.Do("put them into files of their own"),
+					"%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.given])
 			}
 			q.given = given
 			switch {

@@ -15,7 +15,7 @@ import (
 
 // noDriver is the driver of a machine without one.
 func noDriver(int) (device.Device, error) {
-	return nil, remedy.Errorf("install NVIDIA's driver or use --device cpu", "%w", device.ErrNoDriver)
+	return nil, remedy.Errorf(remedy.Do("install NVIDIA's driver or %v", device.UseCPU), "%w", device.ErrNoDriver)
 }
 
 // hideDevices lets the tests compute on the CPU also on machines with a device, so that their results are the same.
@@ -45,20 +45,20 @@ type Fault struct {
 
 // Faults returns the ways in which a device fails, with errors as package cuda words them. It is lost after a number of steps, or of scorings.
 func Faults(steps int) map[string]Fault {
-	const old = "CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
-	const full = "end other processes on the GPU or use --device cpu"
+	old := remedy.Do("CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or %v", device.UseCPU)
+	full := remedy.Do("end other processes on the GPU or %v", device.UseCPU)
 	const lost = "launching update on CUDA device 0: %w: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work"
 	open, made, computed := []string{"open"}, []string{"trainer", "scorer"}, []string{"step", "score"}
-	fails := func(operations []string, after int, remedied, format string, wrapped error) Fault {
+	fails := func(operations []string, after int, remedied remedy.Help, format string, wrapped error) Fault {
 		return Fault{operations, after, remedy.Errorf(remedied, format, wrapped)}
 	}
 	return map[string]Fault{
-		"no driver":       fails(open, 0, "install NVIDIA's driver or use --device cpu", "opening CUDA device 0: %w: libcuda.so.1 is not found", device.ErrNoDriver),
-		"no device":       fails(open, 0, "use --device cpu", "opening CUDA device 0: %w: the driver finds no GPU", device.ErrNoDevice),
+		"no driver":       fails(open, 0, remedy.Do("install NVIDIA's driver or %v", device.UseCPU), "opening CUDA device 0: %w: libcuda.so.1 is not found", device.ErrNoDriver),
+		"no device":       fails(open, 0, device.UseCPU, "opening CUDA device 0: %w: the driver finds no GPU", device.ErrNoDevice),
 		"driver too old":  fails(made, 0, old, "loading kernels on CUDA device 0: %w: it is for CUDA 12.2", device.ErrOldDriver),
-		"kernels refused": fails(made, 0, "use --device cpu", "loading kernels on CUDA device 0 (GPU): %w: line 3", device.ErrRefused),
+		"kernels refused": fails(made, 0, device.UseCPU, "loading kernels on CUDA device 0 (GPU): %w: line 3", device.ErrRefused),
 		"no memory":       fails(made, 0, full, "allocating on CUDA device 0: %w: 3.0 GiB wanted, 2.0 GiB free", device.ErrMemory),
-		"lost":            fails(computed, steps, "run the command again or use --device cpu", lost, device.ErrLost),
+		"lost":            fails(computed, steps, remedy.Do("run the command again or %v", device.UseCPU), lost, device.ErrLost),
 	}
 }
 

@@ -3,11 +3,11 @@ package preprocess
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"tagnet/formats/input/facts"
 	"tagnet/formats/input/triples"
+	"tagnet/formats/remedy"
 )
 
 // checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line of column names: its words
@@ -33,11 +33,11 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 			return err
 		}
 		if is {
-			remedy := facts.HeaderRemedy
+			help := facts.HeaderRemedy
 			if d.listed() {
-				remedy += "; where only some files have one, remove it there"
+				help = remedy.Do("%v; where only some files have one, remove it there", help)
 			}
-			return fmt.Errorf("%s:1: the line looks like a header, since its words occur in no other line; %s", t.url, remedy)
+			return remedy.Errorf(help, "%s:1: the line looks like a header, since its words occur in no other line", t.url)
 		}
 	}
 	return nil

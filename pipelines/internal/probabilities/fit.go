@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
@@ -198,7 +199,7 @@ func (f *Fit) check(ctx context.Context) error {
 // shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive, not even with --force.
 func (f *Fit) shared(err error) error {
 	if held := (*lock.Held)(nil); errors.As(err, &held) {
-		held.TakeOver = "remove " + storage.Join(f.own(), lock.FileName)
+		held.TakeOver = remedy.Do("remove %s", storage.Join(f.own(), lock.FileName))
 	}
 	return err
 }

@@ -276,20 +276,14 @@ func (e *Environment) Next(commands ...workspace.Command) {
 	}
 }
 
-// line returns OneLine of an error. Where the remedy is a pipeline's name, from a package that knows no commands, it becomes a command
-// for a shell.
+// line returns OneLine of an error whose remedy has commands for a shell, in the user's workspace.
 func (e *Environment) line(err error) string {
-	line := OneLine(err)
-	helps, ok := errors.AsType[*remedy.Error](err)
-	if !ok || e.Workspace.Root() == "" {
-		return line
-	}
-	for _, pipeline := range []string{"bundle", "preprocess"} {
-		if named := "run " + pipeline + " "; strings.HasPrefix(helps.Remedy, named) {
-			line = strings.Replace(line, "; "+named, "; run "+e.Workspace.Command(pipeline).String()+" ", 1)
+	return OneLine(errors.New(remedy.Written(err, func(c remedy.CommandLine) string {
+		if c.Pipeline == "" || e.Workspace.Root() == "" {
+			return c.String()
 		}
-	}
-	return line
+		return e.Workspace.Command(c.Pipeline, c.Flags...).String()
+	})))
 }
 
 // OneLine returns an error's text as one line: without what Beam wraps around the error of a DoFn,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/remedy"
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
@@ -230,5 +231,23 @@ func TestNamesAreEscaped(t *testing.T) {
 	}
 	if want := "reading " + shown + `\nnext` + "\nno entity " + shown + "; next\n"; stderr.String() != want {
 		t.Errorf("it prints %q, want %q", &stderr, want)
+	}
+}
+
+func TestRemediesRunInTheWorkspace(t *testing.T) {
+	help := remedy.Do("run %v, or leave %v out", remedy.Command("score", remedy.Flag("split", "a b")), remedy.Flag("limit"))
+	err := fmt.Errorf("reading: %w", remedy.Errorf(help, "nothing; run score is no command here"))
+	for _, c := range []struct {
+		w       workspace.Workspace
+		command string
+	}{
+		{workspace.Workspace{}, "score --split a b"},
+		{workspace.New(workspace.Default), "go run ./pipelines/score --split 'a b'"},
+		{workspace.New("w").WithRun("second"), "go run ./pipelines/score --workspace w --run second --split 'a b'"},
+	} {
+		want := "reading: nothing; run score is no command here; run " + c.command + ", or leave --limit out"
+		if got := (&Environment{Workspace: c.w}).line(err); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

@@ -90,7 +90,8 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 		unknown := new(checkpoint.UnknownRelationsError)
 		_, _, err := weights.Over(loaded.Relations)
 		errors.As(err, &unknown)
-		return nil, nil, remedy.Errorf("leave --bundles out", "%w: parts of the graph have facts of these, which only the whole graph can leave out", unknown)
+		return nil, nil, remedy.Errorf(remedy.Do("leave %v out", remedy.Flag("bundles")),
+			"%w: parts of the graph have facts of these, which only the whole graph can leave out", unknown)
 	}
 	known, err := encode.Load(ctx, e.Workspace.Graph(), lack...)
 	if err != nil {

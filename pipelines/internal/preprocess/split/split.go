@@ -77,9 +77,11 @@ func Divide(ctx context.Context, p Params) (counts.Division, error) {
 			return s, err
 		}
 		if !divisible {
-			return s, remedy.Errorf("leave --split out", "%s: no fact can be held out: each has a name that no other fact has", p.From.File())
+			return s, remedy.Errorf(remedy.Do("leave %v out", remedy.Flag("split")),
+				"%s: no fact can be held out: each has a name that no other fact has", p.From.File())
 		}
-		return s, remedy.Errorf("give it more facts, other shares or another --seed", "%s: the split leaves %d validation and %d test facts of %d, %d of them moved to training because no other fact has one of their names",
+		return s, remedy.Errorf(remedy.Do("give it more facts, other shares or another %v", remedy.Flag("seed")),
+			"%s: the split leaves %d validation and %d test facts of %d, %d of them moved to training because no other fact has one of their names",
 			p.From.File(), s.Facts[valid], s.Facts[test], s.Facts[train]+s.Facts[valid]+s.Facts[test], s.Moved)
 	}
 	return s, nil
