@@ -110,6 +110,18 @@ func (g *Graph) In(o int32) (senders, relations []int32) {
 	return g.Senders[g.Offsets[o]:g.Offsets[o+1]], g.Relations[g.Offsets[o]:g.Offsets[o+1]]
 }
 
+// Answers returns the entities to which a relation, which may be an inverse one, leads from source, ascending, in a slice of its own, or nil.
+func (g *Graph) Answers(source, relation int32) (answers []int32) {
+	inverse := g.Inverse(relation)
+	senders, relations := g.In(source)
+	for i, r := range relations {
+		if r == inverse {
+			answers = append(answers, senders[i])
+		}
+	}
+	return answers
+}
+
 // Has reports whether there is an edge, which may be the inverse of a fact.
 func (g *Graph) Has(sender, relation, receiver int32) bool {
 	senders, relations := g.In(receiver)

@@ -1,6 +1,9 @@
 package graph
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestSameGraph compares two queries of each kind, and what each may differ in.
 func TestSameGraph(t *testing.T) {
@@ -33,6 +36,29 @@ func TestSameGraph(t *testing.T) {
 	} {
 		if got := c.a.SameGraph(c.b); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestAnswers compares the answers that a graph's edges give with those of its facts, of which one is a loop and one repeats.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	facts := []Fact{{0, 0, 2}, {0, 0, 1}, {0, 1, 1}, {1, 0, 0}, {2, 1, 2}, {2, 1, 0}, {0, 0, 2}}
+	g, err := New(4, 2, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source := range int32(4) {
+		for relation := range int32(4) {
+			var want []int32
+			for answer := range int32(4) {
+				if slices.Contains(facts, (Query{Source: source, Relation: relation}).Fact(answer, 2)) {
+					want = append(want, answer)
+				}
+			}
+			if got := g.Answers(source, relation); !slices.Equal(got, want) {
+				t.Errorf("answers of (%d, %d): %v, want %v", source, relation, got, want)
+			}
 		}
 	}
 }

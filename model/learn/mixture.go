@@ -8,7 +8,6 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
-	"tagnet/model/graph/kg"
 	"tagnet/model/graph/synthetic"
 	"tagnet/model/parallel"
 	"tagnet/model/steps"
@@ -178,10 +177,9 @@ func Make(seed uint64, o synthetic.Options) (Material, error) {
 	if err != nil {
 		return Material{}, fmt.Errorf("a graph made from seed %d: %w", seed, err)
 	}
-	base := int32(made.Relations)
 	return Material{
 		Graph: g, Relations: relations.GraphOf(g),
-		Train: steps.TrainingSet{Facts: made.Facts, BaseRelations: base, Known: kg.AnswersOf(made.Facts, base)},
+		Train: steps.TrainingSet{Facts: made.Facts, BaseRelations: int32(made.Relations), Graph: g},
 	}, nil
 }
 

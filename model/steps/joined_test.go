@@ -22,6 +22,16 @@ func by(batching string) configuration.Configuration {
 	return c
 }
 
+// setOf returns the training set of some facts.
+func setOf(t *testing.T, facts []graph.Fact, baseRelations int) TrainingSet {
+	t.Helper()
+	g, err := graph.New(60, baseRelations, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return TrainingSet{Facts: facts, BaseRelations: int32(baseRelations), Graph: g}
+}
+
 // shop returns facts of customers who each bought some items, from one to 9.
 func shop() (facts []graph.Fact) {
 	for customer := range int32(40) {
@@ -50,7 +60,7 @@ func TestRoundDrawsEveryQueryOnce(t *testing.T) {
 	facts := shop()
 	counts := groups(facts, 2)
 	for _, c := range []configuration.Configuration{joining(4, .5, 16, 0), joining(4, .5, 3, 0), joining(100, 1, 16, 0), joining(3, .34, 1, 0), joining(4, .5, 16, 37), by(configuration.BatchingGrouped), by(configuration.BatchingRelation)} {
-		set := TrainingSet{Facts: facts, BaseRelations: 2}
+		set := setOf(t, facts, 2)
 		epochs := 2 * turnsOf(len(facts), c)
 		for round := range 2 {
 			drawn, queries, largest := map[Draw]int{}, 0, 0
@@ -122,7 +132,7 @@ func TestJoinedBatchesShareKeys(t *testing.T) {
 		facts[i].Relation = int32(i % 17)
 	}
 	count := func(batching string, key func(e Example) int32) (keys int) {
-		set, c := TrainingSet{Facts: facts, BaseRelations: 17}, by(batching)
+		set, c := setOf(t, facts, 17), by(batching)
 		for _, batch := range Schedule(set.Keys(c), c, 3, 1) {
 			examples, err := set.Examples(batch, 3, 1, nil)
 			if err != nil {
@@ -148,7 +158,7 @@ func TestJoinedBatchesShareKeys(t *testing.T) {
 // TestJoinedAnswersKeepTheirKeys compares a query of several answers with the queries of its facts.
 func TestJoinedAnswersKeepTheirKeys(t *testing.T) {
 	t.Parallel()
-	set := TrainingSet{Facts: []graph.Fact{{Head: 1, Relation: 0, Tail: 9}, {Head: 1, Relation: 0, Tail: 5}, {Head: 1, Relation: 0, Tail: 7}, {Head: 2, Relation: 1, Tail: 1}}, BaseRelations: 2}
+	set := setOf(t, []graph.Fact{{Head: 1, Relation: 0, Tail: 9}, {Head: 1, Relation: 0, Tail: 5}, {Head: 1, Relation: 0, Tail: 7}, {Head: 2, Relation: 1, Tail: 1}}, 2)
 	batch := []Draw{{Fact: 3, Inverse: true}, {Fact: 0}, {Fact: 1, Joined: true}, {Fact: 2, Joined: true}}
 	got, err := set.Examples(batch, 6, 2, nil)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// TrainingSet holds the training facts, and the answers that they give to each query. Or it holds neither, and reads both from parts.
+// TrainingSet holds the training facts, and the graph whose edges are the answers to each query. Or it holds neither, and reads both from parts.
 type TrainingSet struct {
 	// Facts are in the order of the split's table, which decides the batches.
 	Facts []graph.Fact
 	// BaseRelations is the number of relations without their inverses.
 	BaseRelations int32
-	// Known has the answers that the facts give to each query.
-	Known tables.Answers
+	// Graph has the answers that the facts give to each query.
+	Graph *graph.Graph
 
 	parts   *parts.Folder
 	keys    Keys // of the facts of the parts
@@ -34,12 +34,11 @@ func NewTrainingSet(ctx context.Context, k *kg.KG) (TrainingSet, error) {
 	if err != nil {
 		return TrainingSet{}, err
 	}
-	s := TrainingSet{Facts: facts, BaseRelations: int32(len(k.Relations))}
+	s := TrainingSet{Facts: facts, BaseRelations: int32(len(k.Relations)), Graph: k.Train.Graph}
 	if len(s.Facts) == 0 {
 		return TrainingSet{}, errors.New("the training split has no queries: there is nothing to train on")
 	}
-	s.Known, err = k.TrainAnswers(ctx)
-	return s, err
+	return s, nil
 }
 
 // ReadKeys returns the keys by which a configuration makes batches of a table's facts, which are counted by facts. It reads the table
@@ -93,7 +92,7 @@ func (s TrainingSet) Examples(batch []Draw, seed uint64, epoch int, into []Examp
 	for len(batch) > 0 {
 		draws := joined(batch)
 		e := draws[0].Example(s.Facts, s.BaseRelations, seed, epoch)
-		e.Known = s.Known.Of(e.Source, e.Relation)
+		e.Known = s.Graph.Answers(e.Source, e.Relation)
 		if len(draws) > 1 {
 			s.join(&e, draws, seed, epoch)
 		}

@@ -81,7 +81,6 @@ var forgeries = []struct {
 	{"graph/edges-00000-of-00001.arrow", edges([3]int32{1, 0, 500}, [3]int32{500, 12, 1}), "out of range", [][]string{scores, library}},
 	{"graph/entities.arrow", entities("a", "b"), "entities", [][]string{scores, trains, library}},
 	{"graph/answers.arrow", answers(3, 0, 70_000), "an id that is not in the graph", [][]string{scores, asks}},
-	{"graph/answers-train.arrow", answers(3, 24, 0), "an id that is not in the graph", [][]string{trains}},
 	{"graph/queries-train.arrow", queries(graph.Query{Source: 1, Relation: 12, Answer: 2}), "an id that is not in the graph", [][]string{trains}},
 	{"graph/queries-train.arrow", queries(graph.Query{Source: 1, Relation: 2, Answer: graph.None}), "has no answer", [][]string{trains}},
 	{"graph/queries-valid.arrow", queries(graph.Query{Source: 1, Relation: 2, Answer: graph.None}), "has no answer", [][]string{scores, trains}},

@@ -63,15 +63,21 @@ func (p Params) makePieces(ctx context.Context, k int, requests []*request, sour
 	if err != nil {
 		return err
 	}
-	slices.Sort(sources)
-	known, err := tables.ReadAnswersOf(ctx, storage.Join(p.Graph, p.Answers), slices.Compact(sources))
-	if err != nil {
-		return err
+	answersOf := block.Answers
+	if p.Answers != "" {
+		slices.Sort(sources)
+		known, err := tables.ReadAnswersOf(ctx, storage.Join(p.Graph, p.Answers), slices.Compact(sources))
+		if err != nil {
+			return err
+		}
+		answersOf = known.Of
 	}
 	var made piece
 	for _, r := range requests {
 		p.makePiece(block, k, r, &made)
-		made.answer(r.Source, r.relations, known)
+		for _, relation := range r.relations {
+			made.know(answersOf(r.Source, relation))
+		}
 		emit(r.file, made.encode())
 	}
 	return nil

@@ -1,9 +1,6 @@
 package bundle
 
-import (
-	"tagnet/formats/workspace/tables"
-	"tagnet/model/engine/parts"
-)
+import "tagnet/model/engine/parts"
 
 // piece holds the edges of a part that lie in one block of the graph, and their entities' known answers.
 type piece struct {
@@ -42,10 +39,7 @@ func decodePiece(element []byte) (piece, error) {
 	return p, d.err
 }
 
-// answer adds the known answers of a source's relations.
-func (p *piece) answer(source int32, relations []int32, known tables.Answers) {
-	for _, relation := range relations {
-		answers := known.Of(source, relation)
-		p.known, p.knownCounts = append(p.known, answers...), append(p.knownCounts, int32(len(answers)))
-	}
+// know adds the known answers of the next relation of the source.
+func (p *piece) know(answers []int32) {
+	p.known, p.knownCounts = append(p.known, answers...), append(p.knownCounts, int32(len(answers)))
 }

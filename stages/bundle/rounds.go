@@ -19,7 +19,7 @@ import (
 // Params are the parameters of Find.
 type Params struct {
 	// Graph is the URL of the graph/ folder. Edges are the names of the files of edges of the graph that the queries are about, in order,
-	// and Answers is the name of the file of known answers.
+	// and Answers is the name of the file of known answers, or "" if only edges are known.
 	Graph   string
 	Edges   []string
 	Answers string

@@ -236,9 +236,7 @@ func (e *encoder) queries(ctx context.Context) error {
 	if e.to.Queries != "" {
 		e.emit(e.to.Queries, input)
 	}
-	for _, file := range e.to.Answers {
-		e.emit(file, input)
-	}
+	e.emit(e.to.Answers, input)
 	return nil
 }
 

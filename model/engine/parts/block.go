@@ -38,6 +38,11 @@ func (b *Block) Answer(w Request, q graph.Query) List {
 	return l
 }
 
+// Answers returns the entities to which a relation leads from an entity of the block, ascending.
+func (b *Block) Answers(source, relation int32) []int32 {
+	return b.edges.Answers(source-b.first, relation)
+}
+
 // Induce sets into to a piece of a part with these entities: the edges that enter some of them, a run that belongs to the block, and their
 // degrees in the whole graph.
 func (b *Block) Induce(entities, some []int32, into *Subgraph) {

@@ -10,7 +10,7 @@ import (
 type Destination struct {
 	Edges   func(shard, shards int) string // name of a shard's file; nil without edges
 	Queries string                         // empty without queries
-	Answers []string
+	Answers string                         // known answers, of all splits
 }
 
 // DestinationOf returns the tables of a graph's split. inference are the splits whose queries are about the inference graph: in the
@@ -20,7 +20,7 @@ func DestinationOf(graph, split string, inference []string) Destination {
 	var d Destination
 	switch {
 	case graph == triples.Inference:
-		d.Answers = []string{InferenceAnswersFile}
+		d.Answers = InferenceAnswersFile
 		if split == "train" || split == triples.Background {
 			d.Edges = InferenceEdgesFile
 		}
@@ -30,10 +30,8 @@ func DestinationOf(graph, split string, inference []string) Destination {
 		return d
 	case split == "train" || split == triples.Background:
 		d.Edges = EdgesFile
-		d.Answers = []string{AnswersFile, TrainAnswersFile}
-	default:
-		d.Answers = []string{AnswersFile}
 	}
+	d.Answers = AnswersFile
 	if split != triples.Background && !slices.Contains(inference, split) {
 		d.Queries = QueriesFile(split)
 	}
@@ -42,7 +40,7 @@ func DestinationOf(graph, split string, inference []string) Destination {
 
 // TableFiles lists the tables that facts are written to: all of a graph/ folder but names and types.
 func TableFiles(inductive bool, shards int) []string {
-	list := []string{AnswersFile, TrainAnswersFile, RejectsFile}
+	list := []string{AnswersFile, RejectsFile}
 	for _, split := range Splits {
 		list = append(list, QueriesFile(split))
 	}

@@ -18,7 +18,6 @@ const (
 	RelationsFile         = "relations.arrow"          // base relations; the inverse of r is r+R
 	InferenceEntitiesFile = "inference-entities.arrow" // inductive: entities of the inference graph
 	AnswersFile           = "answers.arrow"            // known answers from train, valid and test
-	TrainAnswersFile      = "answers-train.arrow"      // known answers from train alone
 	InferenceAnswersFile  = "inference-answers.arrow"  // known answers of the inference graph's facts
 	TypesFile             = "types.arrow"              // types of entities, where the dataset gives any
 	InferenceTypesFile    = "inference-types.arrow"    // the same of the inference graph
@@ -76,11 +75,11 @@ func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
 	return shards
 }
 
-// AnswersFileOf returns the name of the known answers of a split's queries: training knows only its own facts' answers.
+// AnswersFileOf returns the name of the known answers of a split's queries, or "" for training, which knows only those of its graph's edges.
 func AnswersFileOf(m manifest.Manifest, split string) string {
 	switch {
 	case split == "train":
-		return TrainAnswersFile
+		return ""
 	case OnInference(m, split):
 		return InferenceAnswersFile
 	}

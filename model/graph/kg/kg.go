@@ -25,8 +25,7 @@ type KG struct {
 	// Manifest is the folder's manifest.
 	Manifest manifest.Manifest
 
-	trainAnswers *answers
-	ids          renumbering // of Without
+	ids renumbering // of Without
 
 	version
 	allMu sync.Mutex
@@ -99,11 +98,6 @@ func (k *KG) Folder() string { return k.folder }
 
 // Inductive reports whether queries of test are about another graph than the training graph.
 func (k *KG) Inductive() bool { return k.Train != k.Inference }
-
-// TrainAnswers returns the answers that training facts alone give, read on first use.
-func (k *KG) TrainAnswers(ctx context.Context) (tables.Answers, error) {
-	return k.trainAnswers.read(ctx)
-}
 
 // Of returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess was told so, else
 // the training graph.

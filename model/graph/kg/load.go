@@ -31,7 +31,6 @@ func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	if k.Train, err = readView(ctx, folder, m, "train", len(k.Relations)); err != nil {
 		return nil, err
 	}
-	k.trainAnswers = &answers{version: k.version, url: storage.Join(folder, TrainAnswersFile), view: k.Train}
 	k.Inference = k.Train
 	if isInductive(m) {
 		if k.Inference, err = readView(ctx, folder, m, "test", len(k.Relations)); err != nil {

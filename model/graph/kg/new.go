@@ -51,7 +51,7 @@ func New(train, valid, test []Triple) (*KG, error) {
 		known = append(known, queries...)
 		k.queries[Splits[i]] = queries
 		if i == 0 {
-			k.facts, k.trainAnswers = facts, &answers{loaded: true, known: gatherAnswers(queries)}
+			k.facts = facts
 		}
 	}
 	slices.SortFunc(known, compareQueries)

@@ -54,17 +54,13 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	training, err := k.TrainAnswers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	if diff := cmp.Diff([]int32{0, 2, 3}, all.Of(1, 1)); diff != "" {
 		t.Errorf("answers of (b, likes) (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]int32{0, 1}, all.Of(3, 3)); diff != "" {
 		t.Errorf("answers of (d, ~likes) (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]int32{0, 2}, training.Of(1, 1)); diff != "" {
+	if diff := cmp.Diff([]int32{0, 2}, k.Train.Graph.Answers(1, 1)); diff != "" {
 		t.Errorf("training answers of (b, likes) (-want +got):\n%s", diff)
 	}
 }

@@ -177,11 +177,6 @@ func OfSource(queries []graph.Query, source int32) []graph.Query {
 	return queries[from:to]
 }
 
-// AnswersOf returns the answers that some facts give to the queries of both directions.
-func AnswersOf(facts []graph.Fact, baseRelations int32) tables.Answers {
-	return gatherAnswers(queriesOf(facts, baseRelations))
-}
-
 // gatherAnswers collects the known answers of sorted queries.
 func gatherAnswers(queries []graph.Query) tables.Answers {
 	var a tables.Answers

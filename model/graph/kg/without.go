@@ -45,7 +45,6 @@ func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	if out.Train, err = k.Train.without(ctx, ids, len(out.Relations)); err != nil {
 		return nil, err
 	}
-	out.trainAnswers = k.trainAnswers.without(ids, out.Train)
 	out.Inference = out.Train
 	if k.Inductive() {
 		if out.Inference, err = k.Inference.without(ctx, ids, len(out.Relations)); err != nil {

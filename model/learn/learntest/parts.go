@@ -102,7 +102,7 @@ func findTraining(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, e
 		q := e.Query
 		q.Removal = configuration.Removal(h.Remove)
 		finder.Find(q, &f.Part)
-		f.Queries = []parts.Numbered{{Number: number, Query: e.Query, Known: set.Known.Of(e.Source, e.Relation)}}
+		f.Queries = []parts.Numbered{{Number: number, Query: e.Query, Known: set.Graph.Answers(e.Source, e.Relation)}}
 		all = append(all, f)
 	}
 	return all, nil

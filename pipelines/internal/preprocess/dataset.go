@@ -357,7 +357,7 @@ func (d dataset) lines(split string) int64 {
 }
 
 // rows returns how many lines and rows the steps process, or 0 if it is unknown: each line is read twice,
-// for names and for ids, and is two rows in each of two to four tables.
+// for names and for ids, and is two rows in each of two or three tables.
 func (d dataset) rows() int64 {
 	sum := int64(0)
 	for _, split := range splits {
@@ -365,11 +365,9 @@ func (d dataset) rows() int64 {
 		if lines == 0 && slices.ContainsFunc(d.files, func(t text) bool { return t.split == split }) {
 			return 0
 		}
-		tables := int64(2) // queries, answers
-		if split == triples.Background {
-			tables = 3 // edges, answers and training answers
-		} else if split == "train" {
-			tables = 4 // and edges and training answers
+		tables := int64(2) // answers, and queries or, of background facts, edges
+		if split == "train" {
+			tables = 3
 		}
 		sum += 2*lines + 2*tables*lines
 	}

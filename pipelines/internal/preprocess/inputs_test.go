@@ -212,7 +212,7 @@ func TestBackground(t *testing.T) {
 		t.Errorf("%d training queries, %d edges, relations %v, %v", len(queries), l.Train.Graph.Edges(), l.Relations, err)
 	}
 	emil, parent := int32(4), int32(2)
-	for _, read := range []int32{answersOf(t, l.Train.Answers).Of(emil, parent)[0], answersOf(t, l.TrainAnswers).Of(emil, parent)[0]} {
+	for _, read := range []int32{answersOf(t, l.Train.Answers).Of(emil, parent)[0], l.Train.Graph.Answers(emil, parent)[0]} {
 		if l.Train.Entities[read] != "dora" {
 			t.Errorf("the answer is %s", l.Train.Entities[read])
 		}

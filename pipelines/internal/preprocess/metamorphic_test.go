@@ -80,7 +80,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		got := build(t, fmt.Sprint(i), texts, test.bytesPerPart, encode.WriteParams{Strict: true, EdgeShards: 3, Memory: test.memory * budget.MiB, BufferBytes: test.room})
 		if want == nil {
 			want = got
-			if len(want) != 3+3+3+6+1+1 { // names, answers, queries, edges, rejects, summary
+			if len(want) != 3+2+3+6+1+1 { // names, answers, queries, edges, rejects, summary
 				t.Fatalf("%d files", len(want))
 			}
 			continue
