@@ -36,7 +36,7 @@ func newLevelTally(words int) *levelTally {
 // next, to the one before, or stay inside.
 func (s *Searcher) count(distance, hops int) {
 	t := s.levelTally
-	t.between.Take(s.kernel, t.sums)
+	t.between.Take(t.sums)
 	for i := range s.levels {
 		if distance <= hops {
 			s.levels[i].Between[distance] = t.sum(i)
@@ -76,7 +76,7 @@ func (s *Searcher) sumDegrees() {
 			t.byBit[k] = list[:0]
 		}
 	}
-	t.leaving.Take(s.kernel, t.sums)
+	t.leaving.Take(t.sums)
 }
 
 // Levels returns the levels of the i-th source up to the search's hops, or zero where levels are not

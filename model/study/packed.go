@@ -16,7 +16,7 @@ func packedStride(entities int) int { return (blocks(entities) | 1) * cacheLine 
 // clears them.
 func (s *Searcher) pack() {
 	for i := range blocks(s.graph.Entities) {
-		s.kernel.PackBits(&s.hop, i*perBlock, s.packed[i*cacheLine:], s.stride)
+		s.hop.PackBits(i*perBlock, s.packed[i*cacheLine:], s.stride)
 	}
 }
 

@@ -51,7 +51,7 @@ func NewSearcher(g *graph.Graph, k kernel.BitSearch, words int, gather Gather) *
 		active: make([]int32, 0, g.Entities+1), found: make([]int32, 0, g.Entities+1),
 	}
 	if gather.Distances {
-		s.hop.Distances, s.hop.Scratch = rows(4*entities), rows(4*perBlock)
+		s.hop.Distances = rows(4 * entities)
 		s.stride = packedStride(g.Entities)
 		s.packed = make([]byte, 64*words*s.stride)
 	}

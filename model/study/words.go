@@ -27,7 +27,7 @@ func workingSet(entities, words int, gather Gather) int {
 	rows := perBlock * blocks(entities)
 	total := 24*words*rows + 8*(entities+1)
 	if gather.Distances {
-		total += 32 * words * (rows + perBlock)
+		total += 32 * words * rows
 	}
 	return total
 }

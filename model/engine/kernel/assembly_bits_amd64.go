@@ -10,14 +10,11 @@ type bitFunctions struct {
 	push        func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int) int
 	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
 	record      func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
-	transpose   func(rows *uint64)
-	squares     func(reached, frontier, next, distances *uint64, plane, planes, before, last int, squares *uint64)
-	lines       func(squares *uint64, out *byte, stride int)
 }
 
 var (
-	bitsAVX2   = bitFunctions{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, recordAVX2, transposeBitsAVX2, squaresAVX2, linesAVX2}
-	bitsAVX512 = bitFunctions{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, recordAVX512, transposeBitsAVX512, squaresAVX512, linesAVX512}
+	bitsAVX2   = bitFunctions{4, pullAVX2, pullCountedAVX2, pushAVX2, pushCountedAVX2, recordAVX2}
+	bitsAVX512 = bitFunctions{8, pullAVX512, pullCountedAVX512, pushAVX512, pushCountedAVX512, recordAVX512}
 )
 
 // RowWidths returns the width of a word and the widths of vector registers.
@@ -79,31 +76,6 @@ func (s *assembly) Push(h *Hop, active, found []int32) []int32 {
 		b.record(len(fresh), &fresh[0], next, reached, first(h.Distances), 8*len(h.Reached), h.recordedDistance())
 	}
 	return found
-}
-
-// TransposeBits handles rows of one vector in assembly.
-func (s *assembly) TransposeBits(rows []uint64, words int) {
-	b := s.bitFunctionsFor(words)
-	if b == nil {
-		s.portable.TransposeBits(rows, words)
-		return
-	}
-	_ = rows[64*words-1]
-	b.transpose(&rows[0])
-}
-
-// PackBits handles rows of one vector in assembly.
-func (s *assembly) PackBits(h *Hop, entity int, out []byte, stride int) {
-	b, at := s.bitFunctionsFor(h.Words), entity*h.Words
-	if b == nil {
-		s.portable.PackBits(h, entity, out, stride)
-		return
-	}
-	rows := 128 * h.Words
-	reached, frontier, next := h.Reached[at:at+rows], h.Frontier[at:at+rows], h.Next[at:at+rows]
-	_, _, _ = h.Distances[:4*len(h.Reached)], h.Scratch[:4*rows], out[(64*h.Words-1)*stride+63]
-	b.squares(&reached[0], &frontier[0], &next[0], &h.Distances[at], 8*len(h.Reached), h.Planes, max(0, h.Distance-1), h.Distance, &h.Scratch[0])
-	b.lines(&h.Scratch[0], &out[0], stride)
 }
 
 // recordedDistance returns the distance whose bits are recorded, or a negative number to record none.

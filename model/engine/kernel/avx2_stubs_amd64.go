@@ -183,18 +183,3 @@ func pushCountedAVX2(count int, active *int32, offsets *int64, senders *int32, f
 //
 //go:noescape
 func recordAVX2(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
-
-// transposeBitsAVX2 is portable.TransposeBits for rows of one vector.
-//
-//go:noescape
-func transposeBitsAVX2(rows *uint64)
-
-// squaresAVX2 is the first step of portable.PackBits for rows of one vector.
-//
-//go:noescape
-func squaresAVX2(reached *uint64, frontier *uint64, next *uint64, distances *uint64, plane int, planes int, before int, last int, squares *uint64)
-
-// linesAVX2 is the second step of portable.PackBits for rows of one vector.
-//
-//go:noescape
-func linesAVX2(squares *uint64, out *byte, stride int)

@@ -183,18 +183,3 @@ func pushCountedAVX512(count int, active *int32, offsets *int64, senders *int32,
 //
 //go:noescape
 func recordAVX512(count int, found *int32, next *uint64, reached *uint64, distances *uint64, plane int, distance int)
-
-// transposeBitsAVX512 is portable.TransposeBits for rows of one vector.
-//
-//go:noescape
-func transposeBitsAVX512(rows *uint64)
-
-// squaresAVX512 is the first step of portable.PackBits for rows of one vector.
-//
-//go:noescape
-func squaresAVX512(reached *uint64, frontier *uint64, next *uint64, distances *uint64, plane int, planes int, before int, last int, squares *uint64)
-
-// linesAVX512 is the second step of portable.PackBits for rows of one vector.
-//
-//go:noescape
-func linesAVX512(squares *uint64, out *byte, stride int)

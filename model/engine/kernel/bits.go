@@ -18,17 +18,6 @@ type BitSearch interface {
 	// for receivers that are not reached. It finds the same entities in another order. h.Next must
 	// be zero.
 	Push(h *Hop, active, found []int32) []int32
-
-	// TransposeBits transposes each block of 64 by 64 bits of 64 rows: bit c of row r becomes
-	// bit r of row c%64, in word c/64.
-	TransposeBits(rows []uint64, words int)
-
-	// PackBits writes the packed distances of the 128 entities from first on, 64 bytes for
-	// every source, stride bytes from one source to the next. Entities in h.Next were reached at
-	// h.Distance, those in h.Frontier one hop before; neither are recorded in h.Distances. It
-	// clears the entities' rows of the three tables. It is faster where the bytes are whole
-	// cache lines.
-	PackBits(h *Hop, first int, out []byte, stride int)
 }
 
 // Hop is one step of 64 Words searches.
@@ -50,8 +39,6 @@ type Hop struct {
 	Distances []uint64
 	// Planes is the number of bits of the greatest distance, 0 to 4: other planes are not read.
 	Planes int
-	// Scratch is working memory of PackBits, [8, 64, Words].
-	Scratch []uint64
 	// Counters count, for every search, the edges from its frontier to what it had not reached
 	// before. Nil counts nothing.
 	Counters *Counters
@@ -94,11 +81,11 @@ func (s *Counters) Scale(shift int) { s.shift = shift }
 
 // Take copies the counters to numbers, [64, words], and resets them: the counter of bit c is
 // in row c%64, word c/64.
-func (s *Counters) Take(k BitSearch, numbers []uint64) {
+func (s *Counters) Take(numbers []uint64) {
 	copy(numbers, s.planes)
 	clear(s.planes)
 	s.shift = 0
-	k.TransposeBits(numbers, s.words)
+	transposeBits(numbers, s.words)
 }
 
 // Pull visits the senders of every entity that some search has not reached, until all searches

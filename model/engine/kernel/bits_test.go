@@ -89,9 +89,9 @@ func (h *Hop) step() (next []uint64, found []int32, sums []uint64) {
 	return next, found, sums
 }
 
-func takeAll(k Kernel, c *Counters) []uint64 {
+func takeAll(c *Counters) []uint64 {
 	rows := make([]uint64, 64*c.words)
-	c.Take(k, rows)
+	c.Take(rows)
 	numbers := make([]uint64, len(rows))
 	for i := range numbers {
 		numbers[i] = rows[i%64*c.words+i/64]
@@ -132,7 +132,7 @@ func TestHop(t *testing.T) {
 						if !slices.Equal(h.Next, next) || !slices.Equal(got[1:], found) {
 							t.Fatalf("%s: found %v, want %v, or other bits", name, got[1:], found)
 						}
-						if counts != nil && !slices.Equal(takeAll(k, counts), sums) {
+						if counts != nil && !slices.Equal(takeAll(counts), sums) {
 							t.Fatalf("%s: other counts", name)
 						}
 						h.checkRecorded(t, name, before)
@@ -211,11 +211,11 @@ func TestCountersScale(t *testing.T) {
 				want[c] += sums[c] << shift
 			}
 		}
-		if got := takeAll(k, h.Counters); !slices.Equal(got, want) {
+		if got := takeAll(h.Counters); !slices.Equal(got, want) {
 			t.Errorf("counted %v, want %v", got, want)
 		}
 		k.Pull(h, make([]int32, 0, 41))
-		if got := takeAll(k, h.Counters); !slices.Equal(got, sums) {
+		if got := takeAll(h.Counters); !slices.Equal(got, sums) {
 			t.Errorf("after taking counted %v, want %v", got, sums)
 		}
 	})
@@ -246,14 +246,14 @@ func TestHopWithoutDistances(t *testing.T) {
 
 func TestTransposeBits(t *testing.T) {
 	t.Parallel()
-	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+	for _, words := range []int{1, 4, 8} {
 		rng := rand.New(rand.NewPCG(57, 58))
 		rows := make([]uint64, 64*words)
 		for i := range rows {
 			rows[i] = rng.Uint64() & rng.Uint64()
 		}
 		turned := slices.Clone(rows)
-		k.TransposeBits(turned, words)
+		transposeBits(turned, words)
 		for r := range 64 {
 			for c := range 64 * words {
 				if bit(rows, words, r, c) != (turned[c%64*words+c/64]>>r&1 == 1) {
@@ -261,7 +261,7 @@ func TestTransposeBits(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestPackBits checks that the distances of 128 entities among others are packed and only their bits are
@@ -269,10 +269,10 @@ func TestTransposeBits(t *testing.T) {
 func TestPackBits(t *testing.T) {
 	t.Parallel()
 	const first, entities = 128, 3 * 128
-	eachWidth(t, func(t *testing.T, k Kernel, words int) {
+	for _, words := range []int{1, 4, 8} {
 		for planes := range 5 {
 			rng := rand.New(rand.NewPCG(59, uint64(planes)))
-			h := &Hop{Words: words, Planes: planes, Distance: rng.IntN(1 << planes), Scratch: make([]uint64, 4*128*words)}
+			h := &Hop{Words: words, Planes: planes, Distance: rng.IntN(1 << planes)}
 			for range entities * words {
 				h.Reached = append(h.Reached, rng.Uint64()|rng.Uint64())
 				reached := h.Reached[len(h.Reached)-1]
@@ -284,17 +284,17 @@ func TestPackBits(t *testing.T) {
 				h.Distances = append(h.Distances, rng.Uint64()&h.Reached[at]&^h.Frontier[at])
 			}
 			for _, stride := range []int{91, 128} {
-				checkPacked(t, k, h.copy(), first, stride)
+				checkPacked(t, h.copy(), first, stride)
 			}
 		}
-	})
+	}
 }
 
 // checkPacked packs the distances of 128 entities and checks everything that should have changed.
-func checkPacked(t *testing.T, k Kernel, h *Hop, first, stride int) {
+func checkPacked(t *testing.T, h *Hop, first, stride int) {
 	t.Helper()
 	before, out := h.copy(), make([]byte, 64*h.Words*stride)
-	k.PackBits(h, first, out, stride)
+	h.PackBits(first, out, stride)
 	within := func(i int) bool { return i/h.Words >= first && i/h.Words < first+128 }
 	for i, x := range h.Next {
 		next, frontier := before.Next[i], before.Frontier[i]

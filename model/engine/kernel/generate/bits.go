@@ -7,19 +7,16 @@ import (
 )
 
 // pendingRows is the capacity of the rows that counters wait in (see kernel.Counters). The functions
-// of this file, count.go and transpose.go handle rows of bits that are one vector register each.
+// of this file and count.go handle rows of bits that are one vector register each.
 const pendingRows = 256
 
-// bits writes the functions of the search by bits: pull and push, with and without counting, and the transposition of their distances.
+// bits writes the functions of the search by bits: pull and push, with and without counting.
 func (m *machine) bits() {
 	for _, count := range []bool{false, true} {
 		m.pull(count)
 		m.push(count)
 	}
 	m.recordAll()
-	m.transposeBits()
-	m.squares()
-	m.lines()
 }
 
 // rowShift returns the logarithm of the bytes of a row.
