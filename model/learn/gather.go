@@ -24,7 +24,7 @@ func MaterialOf(ctx context.Context, loaded *kg.KG, c configuration.Configuratio
 // TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A graph without
 // any is an error.
 func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c configuration.Configuration) (Trial, error) {
-	queries, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: limit})
+	queries, err := workload.List(ctx, loaded, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "valid"}, Limit: limit})
 	if err != nil {
 		return Trial{}, err
 	}

@@ -38,7 +38,7 @@ func hubs(t *testing.T) (*kg.KG, Data) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	valid, err := workload.List(t.Context(), k, workload.Params{Split: "valid"})
+	valid, err := workload.List(t.Context(), k, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "valid"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func saturated(t *testing.T) (*kg.KG, Data) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data.Valid, err = workload.List(t.Context(), k, workload.Params{Split: "valid"}); err != nil {
+	if data.Valid, err = workload.List(t.Context(), k, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "valid"}}); err != nil {
 		t.Fatal(err)
 	}
 	return k, data

@@ -44,7 +44,7 @@ func (a *answered) sort() {
 
 // asking returns the options of answering without candidates and probabilities, which need the graph.
 func (p AskParams) asking() *answer.Asking {
-	return &answer.Asking{Best: p.Model.Best, Known: p.Model.WithKnown}
+	return &answer.Asking{Best: p.Best, Known: p.Queries.WithKnown}
 }
 
 // answer answers the queries of a shard and passes the answers to use, which must not keep them: the memory of the shard is counted until it
@@ -68,12 +68,12 @@ func (p AskParams) answer(ctx context.Context, shard Shard, use func(context.Con
 
 // ask adds the answers to queries.
 func (a *answered) ask(ctx context.Context, p AskParams, queries []answer.Request) error {
-	estimator, err := p.Model.Estimator(ctx)
+	estimator, err := p.Estimator(ctx)
 	if err != nil {
 		return err
 	}
-	return p.Model.Use(ctx, func(m *answer.Model) error {
-		list, err := p.Model.Selection(ctx, m)
+	return p.Use(ctx, func(m *answer.Model) error {
+		list, err := p.Selection(ctx, m)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/strict"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/model/answer/workload"
 	"tagnet/stages/encode"
 	"tagnet/stages/evaluation"
 )
@@ -92,10 +91,10 @@ func (f *answersFn) write(ctx context.Context, shard Shard, asked *answered) err
 	asked.sort()
 	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
 	rows := names.Answers(asked.queries, asked.answers)
-	if err := parquet.Write(ctx, parquet.PartFile(f.Params.url(AnswersTable), shard.Number, shard.Of), rows); err != nil || f.Params.Model.Paths == 0 {
+	if err := parquet.Write(ctx, parquet.PartFile(f.Params.url(AnswersTable), shard.Number, shard.Of), rows); err != nil || f.Params.Queries.Paths == 0 {
 		return err
 	}
-	return Explain(ctx, f.Params.Model, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.queries, asked.answers))
+	return Explain(ctx, f.Params.Params, f.Params.Folder, shard.Number, shard.Of, evaluation.Explain(view.Graph, asked.queries, asked.answers))
 }
 
 type answersTextFn struct{ Params AskParams }
@@ -104,7 +103,7 @@ type answersTextFn struct{ Params AskParams }
 // and of answers.
 func (f *answersTextFn) ProcessElement(ctx context.Context, a Answered, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
-	if f.Params.Model.Paths > 0 {
+	if f.Params.Queries.Paths > 0 {
 		if err := WriteExplanations(ctx, f.Params.Folder, a.Shards); err != nil {
 			return err
 		}
@@ -122,10 +121,8 @@ func (f *answersTextFn) ProcessElement(ctx context.Context, a Answered, emit fun
 
 // AskParams are the parameters of Answers and Triples.
 type AskParams struct {
-	// Queries selects the queries: from the table Queries.Queries, whose kind is Queries.Given, or by Queries.Ask.
-	Queries workload.Params
-	// Model answers them. The answers to queries are explained if it has Paths.
-	Model Params
+	// Params selects the queries from the table Queries.Queries, whose kind is Queries.Given, or by Queries.Ask.
+	Params
 	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
 	Relations int
 	// Folder is the URL of the output folder. Required.

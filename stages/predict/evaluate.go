@@ -37,10 +37,7 @@ func decodeGatherer(data []byte) (*evaluation.Gatherer, error) {
 
 // EvaluateParams are the parameters of Evaluate.
 type EvaluateParams struct {
-	// Queries selects the queries.
-	Queries workload.Params
-	// Model scores them.
-	Model Params
+	Params
 	// Folder is the URL of the output folder. Required.
 	Folder string
 	// Lock guards Folder; the zero Lock is never lost.
@@ -68,7 +65,7 @@ type evaluateFn struct{ Params EvaluateParams }
 
 // ProcessElement scores a shard and writes its parts.
 func (f *evaluateFn) ProcessElement(ctx context.Context, shard Shard, emit func(*evaluation.Gatherer)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
+	return shard.Score(ctx, f.Params.Params, func(ctx context.Context, scored *answer.Scored) error {
 		g, err := f.evaluate(ctx, shard, scored)
 		if err != nil {
 			return err

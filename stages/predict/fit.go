@@ -34,8 +34,8 @@ func init() {
 
 // FitParams are the parameters of Fit.
 type FitParams struct {
-	// Model is the model, over kg.All, without candidates.
-	Model Params
+	// Params is the model, over kg.All, without candidates.
+	Params
 	// Folder is the URL of the folder of the file, File the file's name, answer.Model.ProbabilitiesFile. Required.
 	Folder, File string
 	// Shards is the number of shards; 0 is as many as the work suggests.
@@ -48,16 +48,16 @@ type FitParams struct {
 // *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
 func Fit(s beam.Scope, p FitParams) beam.PCollection {
 	s = s.Scope("answer.Fit")
-	p.Model.Split = kg.All
+	p.Queries.Split = kg.All
 	shards := beam.Reshuffle(s, beam.ParDo(s, &cutSampleFn{Params: p}, beam.Impulse(s)))
 	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, beam.ParDo(s, &observeFn{Params: p}, shards)))
 }
 
 // use calls work with the model of this process and its sampling, which the process draws once.
 func (p FitParams) use(ctx context.Context, work func(*answer.Model, *answer.Sampling) error) error {
-	return p.Model.Use(ctx, func(m *answer.Model) error {
+	return p.Use(ctx, func(m *answer.Model) error {
 		if m.ProbabilitiesFile() != p.File {
-			return &manifest.Replaced{Folder: p.Model.Graph}
+			return &manifest.Replaced{Folder: p.Queries.Graph}
 		}
 		s, err := Sampling(ctx, m)
 		if err != nil {

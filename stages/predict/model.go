@@ -14,7 +14,6 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
-	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
@@ -32,30 +31,10 @@ var (
 	sentMessages  = worker.NewCounter("score", "sent_messages")
 )
 
-// Params name the model and the graph, and bound the resources.
-type Params struct {
-	// Graph is the URL of the graph's folder, Split the split that is scored, or kg.All for queries about all facts. Required.
-	Graph, Split string
-	// Without are base relations whose facts are left out; see kg.KG.Without.
-	Without []string `json:",omitempty"`
+// Model names the model of a process, and bounds its resources.
+type Model struct {
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
-	// Best is the number of candidates that are kept for each query, with their ranks if Ranks is set, Known what becomes of known ones among
-	// them; see ranking.Selection. Candidates is the URL of a tables.Lists whose candidates are the only ones; "" allows all.
-	Best       int
-	Ranks      bool
-	Known      ranking.Known
-	Candidates string
-	// WithKnown is set if known answers are listed, too, beside Best new ones of a query; see answer.Asking.
-	WithKnown bool
-	// Probabilities of answers are read there. Optional.
-	Probabilities Probabilities
-	// Paths is the number of paths by which Explain explains an answer, 0 where none is explained. Walks takes all walks for paths, like
-	// model.Walks.
-	Paths int
-	Walks bool
-	// Parts are the parts of the graph that the queries of workload.Params have; its zero value stands for the graph.
-	Parts parts.Place
 	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
 	Reach int
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
@@ -68,6 +47,24 @@ type Params struct {
 	Kernel string
 	// Device chooses the CPU or a device. A device rounds differently from the kernels.
 	Device device.Choice
+}
+
+// Params are what a model is asked, and how much of it is kept.
+type Params struct {
+	Model Model
+	// Queries selects the queries. Its graph is the model's. Known answers are listed if it has WithKnown, beside Best new ones of a query, and
+	// each answer is explained by its Paths.
+	Queries workload.Params
+	// Best is the number of candidates that are kept for each query, with their ranks if Ranks is set, Known what becomes of known ones among
+	// them; see ranking.Selection. Candidates is the URL of a tables.Lists whose candidates are the only ones; "" allows all.
+	Best       int
+	Ranks      bool
+	Known      ranking.Known
+	Candidates string
+	// Probabilities of answers are read there. Optional.
+	Probabilities Probabilities
+	// Walks takes all walks for paths, like model.Walks.
+	Walks bool
 	// Announce is the ID under which a func(string) is registered with package worker. If it is
 	// registered in the worker's process, it is called with what the worker computes on. Optional.
 	Announce string
@@ -109,19 +106,19 @@ func (p Params) Use(ctx context.Context, work func(*answer.Model) error) error {
 
 // named returns an error of the model with names instead of the ids of entities and relations.
 func (p Params) named(m *answer.Model, err error) error {
-	return fmt.Errorf("%s of %s: %w", p.Checkpoint, p.Checkpoints, graph.Named(err, m.View.Entities, m.KG.Relations))
+	return fmt.Errorf("%s of %s: %w", p.Model.Checkpoint, p.Model.Checkpoints, graph.Named(err, m.View.Entities, m.KG.Relations))
 }
 
 // Score scores the queries of the shard and passes the result to use, which must not keep it: the memory of the shard is counted
 // until it returns. The context is the one that Beam passed to a DoFn.
-func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use func(context.Context, *answer.Scored) error) error {
+func (s Shard) Score(ctx context.Context, p Params, use func(context.Context, *answer.Scored) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	all := &answer.Scored{}
-	err = s.Requests(ctx, queries, func(requests []answer.Request) error {
+	err = s.Requests(ctx, p.Queries, func(requests []answer.Request) error {
 		scored, err := Rank(ctx, p, requests)
 		if err != nil {
 			return err
@@ -137,29 +134,27 @@ func (s Shard) Score(ctx context.Context, p Params, queries workload.Params, use
 
 // model returns the process's opened model. There is one at a time: other parameters, another graph or other weights replace it.
 func (p Params) model(ctx context.Context) (*answer.Model, error) {
-	loaded, err := encode.Open(ctx, p.Graph, p.Parts.URL != "", p.Without...)
+	on := p.Queries.QueriedGraph
+	loaded, err := encode.Open(ctx, on.Graph, on.Parts.URL != "", on.Without...)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := worker.Model(ctx, checkpoint.Folder(p.Checkpoints), p.Checkpoint, loaded)
+	opened, err := worker.Model(ctx, checkpoint.Folder(p.Model.Checkpoints), p.Model.Checkpoint, loaded)
 	if err != nil {
 		return nil, err
 	}
-	// What the model does not depend on is left out of the version, so that one model serves several pipelines.
+	// One model serves several pipelines, whatever they ask.
 	type version struct {
-		params         string
+		Model
+		on             string
 		graph, weights string // checksums
 		configuration  configuration.Configuration
 	}
-	lasting := p
-	lasting.Announce = "" // it differs between pipelines, as do the next fields, which choose results
-	lasting.Best, lasting.Ranks, lasting.Known, lasting.Candidates, lasting.Paths, lasting.Walks = 0, false, 0, "", 0, false
-	lasting.WithKnown, lasting.Probabilities = false, Probabilities{}
-	v := version{fmt.Sprint(lasting), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
+	v := version{p.Model, fmt.Sprint(on), loaded.Manifest.Checksum, opened.Record.Weights.SHA256, opened.Configuration}
 	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
-		budget.Limit(p.Memory) // as long as the process lives
-		if p.Split != kg.All {
-			return p.prepare(ctx, opened.Of(p.Split))
+		budget.Limit(p.Model.Memory) // as long as the process lives
+		if on.Split != kg.All {
+			return p.prepare(ctx, opened.Of(on.Split))
 		}
 		all, err := opened.OverAllFacts(ctx)
 		if err != nil {
@@ -171,20 +166,20 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 
 // prepare sets what an opened model computes with.
 func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, error) {
-	if err := m.SetReach(p.Reach); err != nil {
+	if err := m.SetReach(p.Model.Reach); err != nil {
 		return nil, err
 	}
-	m.On = answer.Means{Threads: worker.Threads(p.Threads, p.MostThreads), Announce: p.announce}
+	m.On = answer.Means{Threads: worker.Threads(p.Model.Threads, p.Model.MostThreads), Announce: p.announce}
 	var err error
-	if m.On.Kernel, err = kernel.Named(p.Kernel); err != nil {
+	if m.On.Kernel, err = kernel.Named(p.Model.Kernel); err != nil {
 		return nil, err
 	}
-	if err := accelerator.Equip(m, p.Device); err != nil {
+	if err := accelerator.Equip(m, p.Model.Device); err != nil {
 		return nil, err
 	}
 	p.announce(m.Computing())
-	if p.Parts.URL != "" {
-		folder, err := p.Parts.Open(ctx)
+	if place := p.Queries.Parts; place.URL != "" {
+		folder, err := place.Open(ctx)
 		if err != nil {
 			return nil, err
 		}

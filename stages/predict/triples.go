@@ -43,7 +43,7 @@ type triplesFn struct{ Params AskParams }
 
 // ProcessElement scores a shard, writes its part and emits 1.
 func (f *triplesFn) ProcessElement(ctx context.Context, shard Shard, emit func(int64)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
+	return shard.Score(ctx, f.Params.Params, func(ctx context.Context, scored *answer.Scored) error {
 		rows, err := f.rows(ctx, scored)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	if err != nil {
 		return nil, err
 	}
-	estimator, err := f.Params.Model.Estimator(ctx)
+	estimator, err := f.Params.Estimator(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func (p Params) ReadData(ctx context.Context) (learn.Data, error) {
 	if err != nil {
 		return d, err
 	}
-	valid, err := workload.List(ctx, loaded, workload.Params{Split: "valid", Limit: p.Run.Validation.Limit})
+	valid, err := workload.List(ctx, loaded, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "valid"}, Limit: p.Run.Validation.Limit})
 	if err != nil {
 		return d, err
 	}

@@ -13,14 +13,21 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// Params select queries and decide the size of shards.
-type Params struct {
+// QueriedGraph names the graph that queries are about.
+type QueriedGraph struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
 	// Without are base relations whose facts are left out; see kg.KG.Without.
 	Without []string `json:",omitempty"`
 	// Split names the split whose queries, graph and known answers are read; a user's queries may be about kg.All. Required.
 	Split string
+	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value reads them from tables.
+	Parts parts.Place
+}
+
+// Params select queries and decide the size of shards.
+type Params struct {
+	QueriedGraph
 	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones
 	// of GraIL. Every protocol but Test needs the split test.
 	Protocol metrics.Protocol
@@ -32,8 +39,6 @@ type Params struct {
 	Ask Ask
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
 	Limit int64
-	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value reads them from tables.
-	Parts parts.Place
 	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it, each of which is explained by so
 	// many Paths; see Queries.Cut.
 	Work        float64

@@ -248,14 +248,14 @@ func (a *asking) times() float64 {
 
 // params returns the parameters of the pipeline.
 func (a *asking) params(held lock.Lock, announce string) predict.AskParams {
-	p := predict.AskParams{Queries: a.Queries(a.times()), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
+	p := predict.AskParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
+	p.Probabilities, p.Walks, p.Queries = a.Probabilities, a.Walks(), a.Queries(a.times())
 	p.Queries.Given, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.given, a.ask, a.candidates(), a.Kept(), a.flags.known
-	p.Model.WithKnown, p.Model.Probabilities, p.Model.Paths, p.Model.Walks = a.flags.known, a.Probabilities, a.Kept(), a.Walks()
 	if a.flags.queries != "" {
 		p.Queries.Queries = a.url(queriesFile)
 	}
 	if a.Candidates != nil {
-		p.Model.Candidates = a.url(listsFile)
+		p.Candidates = a.url(listsFile)
 	}
 	return p
 }

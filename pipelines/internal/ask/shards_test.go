@@ -51,16 +51,15 @@ func TestShardsChangeNothing(t *testing.T) {
 				t.Helper()
 				to := filepath.Join(folder, name, kind)
 				p := predict.AskParams{Relations: 2, Folder: to}
-				p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: kg.All, Given: c.given, Work: work, Best: 5, Paths: c.paths}
-				p.Model = predict.Params{
-					Graph: p.Queries.Graph, Split: kg.All, Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads, Paths: c.paths,
-				}
+				p.Queries = workload.Params{Given: c.given, Work: work, Best: 5, Paths: c.paths}
+				p.Queries.Graph, p.Queries.Split = filepath.Join(w, "graph"), kg.All
+				p.Model = predict.Model{Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "epoch-003", Threads: threads}
 				if c.given == workload.GivenQueries { // known answers are within reach, and so explained
-					p.Model.Best, p.Model.WithKnown, p.Queries.WithKnown = 5, true, true
+					p.Best, p.Queries.WithKnown = 5, true
 				}
 				if p.Queries.Queries = filepath.Join(to, queriesFile); c.table == nil {
 					p.Queries.Queries, p.Queries.Ask = "", workload.Ask{Lists: filepath.Join(to, listsFile), Relations: []int32{0, 1, 4}}
-					p.Model.Candidates = p.Queries.Ask.Lists
+					p.Candidates = p.Queries.Ask.Lists
 					if err := tables.WriteLists(t.Context(), p.Queries.Ask.Lists, some); err != nil {
 						t.Fatal(err)
 					}

@@ -363,6 +363,6 @@ func TestGraphsOfFacts(t *testing.T) {
 	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, BuildCandidates(discover.CandidatesParams{Spills: place, Name: "both"})))
 	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, BuildBackward(discover.BackwardParams{Spills: place, Of: []string{"both"}})))
 	pipelinetest.Golden(t, "list", pipelinetest.Graph(t, BuildList(list)))
-	list.Model.Paths = 10
+	list.Queries.Paths = 10
 	pipelinetest.Golden(t, "explained", pipelinetest.Graph(t, BuildList(list)))
 }

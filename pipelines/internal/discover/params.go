@@ -59,25 +59,23 @@ func (d *discovering) spillFolder(held lock.Lock) discover.SpillFolder {
 
 // candidatesParams returns the parameters of a pass.
 func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.CandidatesParams {
-	out := discover.CandidatesParams{
-		Queries: d.Queries(1), Model: d.Params(announce), Spills: d.spillFolder(held), Name: p.name,
-	}
+	out := discover.CandidatesParams{Params: d.Params(announce), Spills: d.spillFolder(held), Name: p.name}
 	out.Queries.Ask.Relations = p.relations
-	out.Model.Known, out.Model.Ranks = ranking.LeftOut, true
+	out.Known, out.Ranks = ranking.LeftOut, true
 	if p.lists.Sources != nil {
 		out.Queries.Ask.Lists = d.listsURL(p)
 	}
 	if p.lists.Candidates != nil {
-		out.Model.Candidates = d.listsURL(p)
+		out.Candidates = d.listsURL(p)
 	}
 	return out
 }
 
 // backwardParams returns the parameters of what is queried of the candidates of all passes.
 func (d *discovering) backwardParams(held lock.Lock, announce string) discover.BackwardParams {
-	model := d.Params(announce)
-	model.Best = 0 // the answers are wanted ones
-	return discover.BackwardParams{Model: model, Spills: d.spillFolder(held), Of: d.passNames()}
+	p := discover.BackwardParams{Params: d.Params(announce), Spills: d.spillFolder(held), Of: d.passNames()}
+	p.Best = 0 // the answers are wanted ones
+	return p
 }
 
 func (d *discovering) passNames() (names []string) {
@@ -96,8 +94,8 @@ func (d *discovering) listsURL(p pass) string {
 func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 	p := discover.ListParams{
 		Spills: d.spillFolder(held), Of: d.passNames(), Folder: d.E.Workspace.Path(d.folder), Lock: held,
-		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Model: d.Params(""),
+		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Params: d.Params(""),
 	}
-	p.Model.Probabilities, p.Model.Paths, p.Model.Walks = d.Probabilities, d.Kept(), d.Walks()
+	p.Probabilities, p.Queries.Paths, p.Walks = d.Probabilities, d.Kept(), d.Walks()
 	return p
 }

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
@@ -99,10 +100,12 @@ func (f *Fit) stageParams() predict.FitParams {
 	}
 	return predict.FitParams{
 		Folder: f.folder, File: m.ProbabilitiesFile(),
-		Model: predict.Params{
-			Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown, Reach: m.Configuration.Reach,
-			Checkpoints: string(weights), Checkpoint: m.Record.Name(),
-			Threads: f.on.Threads, MostThreads: f.allotment.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
+		Params: predict.Params{
+			Model: predict.Model{
+				Checkpoints: string(weights), Checkpoint: m.Record.Name(), Reach: m.Configuration.Reach, Threads: f.on.Threads,
+				MostThreads: f.allotment.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
+			},
+			Queries: workload.Params{QueriedGraph: workload.QueriedGraph{Graph: m.KG.Folder(), Split: kg.All, Without: m.KG.Unknown}},
 		},
 	}
 }

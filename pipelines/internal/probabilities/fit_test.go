@@ -77,6 +77,13 @@ func fit(t *testing.T, e *command.Environment) (*probabilities.Fit, error) {
 	return f, f.Make(t.Context(), e.Workspace.Path("another"), lock.Lock{})
 }
 
+// bestOf returns the parameters of the best checkpoint of a workspace.
+func bestOf(w string) (p predict.Params) {
+	p.Queries.Graph = filepath.Join(w, "graph")
+	p.Model.Checkpoints, p.Model.Checkpoint = filepath.Join(w, "runs/main/checkpoints"), "best"
+	return p
+}
+
 // TestShards checks that the file has the same bytes with any number of shards and threads, and in one process without Beam.
 func TestShards(t *testing.T) {
 	w, file := trained(t)
@@ -84,9 +91,9 @@ func TestShards(t *testing.T) {
 	for _, c := range []struct{ shards, threads int }{{1, 1}, {7, 2}, {23, 3}} {
 		folder := t.TempDir()
 		p := predict.FitParams{
-			Folder: folder, File: filepath.Base(file), Shards: c.shards,
-			Model: predict.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: c.threads},
+			Folder: folder, File: filepath.Base(file), Shards: c.shards, Params: bestOf(w),
 		}
+		p.Model.Threads = c.threads
 		if err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.BuildFit(p)); err != nil {
 			t.Fatal(err)
 		}
@@ -123,11 +130,10 @@ func TestShards(t *testing.T) {
 func TestAnotherGraph(t *testing.T) {
 	w, _ := trained(t)
 	p := predict.FitParams{
-		Folder: t.TempDir(), File: "other.json",
-		Model: predict.Params{Graph: filepath.Join(w, "graph"), Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best"},
+		Folder: t.TempDir(), File: "other.json", Params: bestOf(w),
 	}
 	err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.BuildFit(p))
-	if want := (&manifest.Replaced{Folder: p.Model.Graph}).Error(); err == nil || !strings.Contains(err.Error(), want) {
+	if want := (&manifest.Replaced{Folder: p.Queries.Graph}).Error(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

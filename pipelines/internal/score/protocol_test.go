@@ -55,7 +55,7 @@ func TestMergedRanksByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(p metrics.Protocol) (ranks []string) {
-		queries, err := workload.List(t.Context(), loaded, workload.Params{Split: "test", Protocol: p})
+		queries, err := workload.List(t.Context(), loaded, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "test"}, Protocol: p})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,8 +125,8 @@ func (a *evaluating) loads() []command.Load {
 
 // params returns the parameters of the pipeline.
 func (a *evaluating) params(held lock.Lock, announce string) predict.EvaluateParams {
-	p := predict.EvaluateParams{Queries: a.selection(), Model: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
-	p.Model.Parts = a.flags.parts
+	p := predict.EvaluateParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
+	p.Queries = a.selection()
 	return p
 }
 

@@ -148,8 +148,9 @@ func TestHowQueriesAreCutChangesNothing(t *testing.T) {
 		run := func(to string, work float64, threads int) map[string]string {
 			t.Helper()
 			p := predict.EvaluateParams{Folder: to}
-			p.Queries = workload.Params{Graph: filepath.Join(w, "graph"), Split: "test", Protocol: protocol, Seed: 5, Work: work, Best: 5}
-			p.Model = predict.Params{Graph: p.Queries.Graph, Split: "test", Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Best: 5, Threads: threads}
+			p.Queries, p.Best = workload.Params{Protocol: protocol, Seed: 5, Work: work, Best: 5}, 5
+			p.Queries.Graph, p.Queries.Split = filepath.Join(w, "graph"), "test"
+			p.Model = predict.Model{Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: threads}
 			pipelinetest.RunBeam(t, Build(p))
 			return pipelinetest.Files(t, to)
 		}
@@ -319,7 +320,7 @@ func TestLeastMemory(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := predict.EvaluateParams{Folder: "mem://evaluation", Queries: workload.Params{Graph: "mem://graph", Split: "test"}}
-	p.Model = predict.Params{Graph: "mem://graph", Split: "test", Checkpoint: "epoch-001"}
+	p := predict.EvaluateParams{Folder: "mem://evaluation"}
+	p.Queries.Graph, p.Queries.Split, p.Model.Checkpoint = "mem://graph", "test", "epoch-001"
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
 }

@@ -164,18 +164,23 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 	return nil
 }
 
-// Params returns the parameters of the model.
+// Params returns the parameters of the model and of plain queries.
 func (r *Run) Params(announce string) predict.Params {
 	return predict.Params{
-		Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(),
-		Best: r.Best, Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.Kernel), Device: r.Device,
-		Announce: announce, Reach: r.Model.Configuration.Reach,
+		Model: predict.Model{
+			Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(), Reach: r.Model.Configuration.Reach,
+			Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.Kernel), Device: r.Device,
+		},
+		Queries: r.Queries(1), Best: r.Best, Announce: announce,
 	}
 }
 
 // Queries returns the parameters of queries; times is the work of one of them in plain queries.
 func (r *Run) Queries(times float64) workload.Params {
-	return workload.Params{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About, Best: r.Best, Work: times * workload.Work(r.Model.Configuration, r.View.Graph)}
+	return workload.Params{
+		QueriedGraph: workload.QueriedGraph{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About},
+		Best:         r.Best, Work: times * workload.Work(r.Model.Configuration, r.View.Graph),
+	}
 }
 
 // Recorded are the fields that the manifests of all results have in common.

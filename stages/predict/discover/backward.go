@@ -27,8 +27,7 @@ var wantedRows = worker.NewCounter("discover", predict.RowsCounter)
 
 // BackwardParams are the parameters of Backward.
 type BackwardParams struct {
-	// Model scores.
-	Model predict.Params
+	predict.Params
 	// Spills has the spill files, Of the names of the candidates. Required.
 	Spills SpillFolder
 	Of     []string
@@ -62,11 +61,11 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	}
 	defer leave()
 	p := f.Params
-	loaded, err := encode.Load(ctx, p.Model.Graph, p.Model.Without...)
+	loaded, err := encode.Load(ctx, p.Queries.Graph, p.Queries.Without...)
 	if err != nil {
 		return err
 	}
-	view, err := loaded.On(ctx, p.Model.Split)
+	view, err := loaded.On(ctx, p.Queries.Split)
 	if err != nil {
 		return err
 	}
@@ -131,7 +130,7 @@ func (a *asker) ask(ctx context.Context) error {
 	if a.rows == 0 {
 		return nil
 	}
-	scored, err := predict.Rank(ctx, a.params.Model, a.queries)
+	scored, err := predict.Rank(ctx, a.params.Params, a.queries)
 	if err != nil {
 		return err
 	}

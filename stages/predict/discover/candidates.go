@@ -8,7 +8,6 @@ import (
 
 	"tagnet/model/answer"
 	"tagnet/model/answer/discovery"
-	"tagnet/model/answer/workload"
 	"tagnet/stages/encode"
 	"tagnet/stages/predict"
 )
@@ -17,10 +16,8 @@ func init() { beam.RegisterDoFn(&candidatesFn{}) }
 
 // CandidatesParams are the parameters of Candidates.
 type CandidatesParams struct {
-	// Queries ask for tails, for heads, or for both.
-	Queries workload.Params
-	// Model scores them, and lists their best new answers with their ranks.
-	Model predict.Params
+	// Params asks for tails, for heads, or for both, and lists the best new answers with their ranks.
+	predict.Params
 	// Spills has the spill files. Name begins the names of the spill files and of their index. Required.
 	Spills SpillFolder
 	Name   string
@@ -36,7 +33,7 @@ type candidatesFn struct{ Params CandidatesParams }
 
 // ProcessElement scores a shard and writes its candidates.
 func (f *candidatesFn) ProcessElement(ctx context.Context, shard predict.Shard, emit func(Section)) error {
-	return shard.Score(ctx, f.Params.Model, f.Params.Queries, func(ctx context.Context, scored *answer.Scored) error {
+	return shard.Score(ctx, f.Params.Params, func(ctx context.Context, scored *answer.Scored) error {
 		return f.write(f.Params.Spills.Lock.Guard(ctx), shard, scored, emit)
 	})
 }

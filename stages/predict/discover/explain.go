@@ -50,7 +50,7 @@ func (f *cutListFn) ProcessElement(ctx context.Context, _ int, selected func(*Se
 		for i := range entries {
 			facts = append(facts, entries[i].Fact)
 		}
-		ranges := Explained(listed, f.Params.Model.Paths)
+		ranges := Explained(listed, f.Params.Queries.Paths)
 		for ; number < ranges && (number+1)*listed/ranges <= from+int64(len(entries)); number++ {
 			before, n := number*listed/ranges, (number+1)*listed/ranges-number*listed/ranges
 			var element bytes.Buffer
@@ -86,7 +86,7 @@ func (f *explainFn) ProcessElement(ctx context.Context, element []byte, emit fun
 	for i, f := range r.Facts {
 		answers[i] = evaluation.Explained{Number: r.From + int64(i) + 1, Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
 	}
-	if err := predict.Explain(ctx, f.Params.Model, f.Params.Folder, r.Number, r.Of, answers); err != nil {
+	if err := predict.Explain(ctx, f.Params.Params, f.Params.Folder, r.Number, r.Of, answers); err != nil {
 		return err
 	}
 	emit(1)

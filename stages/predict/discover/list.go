@@ -52,8 +52,8 @@ type ListParams struct {
 	// Most facts are listed, with at least the probability Least.
 	Most  int
 	Least float64
-	// Model scored the facts, has their probabilities, if there are any, and explains them if it has Paths.
-	Model predict.Params
+	// Params scored the facts, has their probabilities, if there are any, and explains them if there are Paths.
+	predict.Params
 }
 
 // Selected are the best facts of a range. It is an element of pipelines.
@@ -68,7 +68,7 @@ type Selected struct {
 func List(s beam.Scope, p ListParams) beam.PCollection {
 	s = s.Scope("discover.List")
 	selected := beam.GroupByKey(s, beam.AddFixedKey(s, beam.ParDo(s, &selectFn{Params: p}, ranges(s))))
-	if p.Model.Paths == 0 {
+	if p.Queries.Paths == 0 {
 		return beam.ParDo(s, &writeFn{Params: p}, selected)
 	}
 	return explain(s, p, selected)
@@ -79,11 +79,11 @@ func (p ListParams) names() []string { return append(slices.Clip(p.Of), backward
 
 // view returns the graph that was asked.
 func (p ListParams) view(ctx context.Context) (*kg.View, *kg.KG, error) {
-	loaded, err := encode.Load(ctx, p.Model.Graph, p.Model.Without...)
+	loaded, err := encode.Load(ctx, p.Queries.Graph, p.Queries.Without...)
 	if err != nil {
 		return nil, nil, err
 	}
-	view, err := loaded.On(ctx, p.Model.Split)
+	view, err := loaded.On(ctx, p.Queries.Split)
 	return view, loaded, err
 }
 
@@ -97,7 +97,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		return err
 	}
 	defer leave()
-	estimator, err := p.Model.Estimator(ctx)
+	estimator, err := p.Estimator(ctx)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 
 // describe writes the description of the list, metrics.DiscoveryFile.
 func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
-	d.Graph, d.Checkpoint, d.TopK = p.Model.Split, p.Model.Checkpoint, p.TopK
+	d.Graph, d.Checkpoint, d.TopK = p.Queries.Split, p.Model.Checkpoint, p.TopK
 	for _, name := range p.names() {
 		asked, err := p.Spills.Index(ctx, name)
 		switch {
@@ -242,7 +242,7 @@ func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed
 			d.Queries += asked.Queries
 		}
 	}
-	estimator, err := p.Model.Estimator(ctx)
+	estimator, err := p.Estimator(ctx)
 	if err != nil {
 		return err
 	}
