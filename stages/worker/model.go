@@ -18,9 +18,7 @@ func Model(ctx context.Context, folder checkpoint.Folder, name string, loaded *k
 	if err != nil {
 		return nil, err
 	}
-	type version struct{ weights, graph string } // checksums
-	v := version{record.Weights.SHA256, loaded.Manifest.Checksum}
-	set, err := Load(Key{Kind: "weights", URL: string(folder)}, v, func() (*parameters.Set[float32], error) {
+	set, err := parametersOf(folder, record, loaded, func() (*parameters.Set[float32], error) {
 		read, err := pretrained.Ref{Folder: folder, Name: record.Name()}.Open(ctx)
 		if err != nil {
 			return nil, err
@@ -35,4 +33,15 @@ func Model(ctx context.Context, folder checkpoint.Folder, name string, loaded *k
 		return nil, err
 	}
 	return answer.New(loaded, record, set, answer.Means{}), nil
+}
+
+// KeepParameters lets Model find the parameters of a model that this process has opened from its folder, or saved there.
+func KeepParameters(m *answer.Model) {
+	_, _ = parametersOf(m.Folder, m.Record, m.KG, func() (*parameters.Set[float32], error) { return m.Parameters, nil })
+}
+
+// parametersOf returns the parameters of a record of a folder over a graph, from the cache or by calling load.
+func parametersOf(folder checkpoint.Folder, r checkpoint.Record, g *kg.KG, load func() (*parameters.Set[float32], error)) (*parameters.Set[float32], error) {
+	type version struct{ weights, graph string } // checksums
+	return Load(Key{Kind: "weights", URL: string(folder)}, version{r.Weights.SHA256, g.Manifest.Checksum}, load)
 }

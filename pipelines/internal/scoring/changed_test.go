@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -27,6 +26,7 @@ import (
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
+	"tagnet/stages/worker"
 )
 
 // grown makes the graph of a trained workspace again, of the ring with a new entity, a new fact to test and more.
@@ -139,28 +139,52 @@ func TestReplacedMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := scoringtest.Trained(t, "plain")
-			f := &scoring.Flags{}
-			p := command.Pipeline{Name: "made", Flags: func(set *flag.FlagSet) { f.Register(set, "") }}
-			p.Run = func(ctx context.Context, e *command.Environment) error {
-				r, err := f.Open(ctx, e, "test", false)
-				if err != nil {
-					return err
+			code, stderr := writing(t, func(context.Context, *scoring.Run) error {
+				if c.other.flags != nil {
+					pipelinetest.Succeed(t, c.other.pipeline, append(c.other.flags, "--workspace", w, "--force")...)
 				}
-				stage := r.Stage("made", "runs/main/made", 1, nil, func() []*beam.Pipeline { return nil })
-				_, err = r.Write(ctx, &stage, func() (map[string]int64, error) {
-					if c.other.flags != nil {
-						pipelinetest.Succeed(t, c.other.pipeline, append(c.other.flags, "--workspace", w, "--force")...)
-					}
-					return nil, errors.New("index out of range")
-				})
-				return err
-			}
-			var stderr strings.Builder
-			code := command.Run(t.Context(), p, append(c.flags, "--workspace", w), io.Discard, &stderr)
-			if want := strings.ReplaceAll(c.want, "W/", w+"/"); code != command.ExitFailure || !strings.HasSuffix(stderr.String(), want) {
-				t.Errorf("exit code %d: %s, want %s", code, &stderr, want)
+				return errors.New("index out of range")
+			}, append(c.flags, "--workspace", w)...)
+			if want := strings.ReplaceAll(c.want, "W/", w+"/"); code != command.ExitFailure || !strings.HasSuffix(stderr, want) {
+				t.Errorf("exit code %d: %s, want %s", code, stderr, want)
 			}
 		})
+	}
+}
+
+// writing runs a command that makes a folder with the work of a job, and returns its exit code and what it printed on standard error.
+func writing(t *testing.T, work func(context.Context, *scoring.Run) error, flags ...string) (code int, stderr string) {
+	t.Helper()
+	f := &scoring.Flags{}
+	p := command.Pipeline{Name: "made", Flags: func(set *flag.FlagSet) { f.Register(set, "") }}
+	p.Run = func(ctx context.Context, e *command.Environment) error {
+		r, err := f.Open(ctx, e, "test", false)
+		if err != nil {
+			return err
+		}
+		stage := r.Stage("made", "runs/main/made", 1, nil, func() []*beam.Pipeline { return nil })
+		_, err = r.Write(ctx, &stage, func() (map[string]int64, error) { return nil, work(ctx, r) })
+		return err
+	}
+	code, _, stderr = pipelinetest.Run(t, p, flags...)
+	return code, stderr
+}
+
+// TestWeightsAreReadOnce holds that a worker in the process of the command computes with the parameters that the command has opened, or saved
+// beside its results.
+func TestWeightsAreReadOnce(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	for _, name := range []string{"best", "zero"} {
+		code, stderr := writing(t, func(ctx context.Context, r *scoring.Run) error {
+			m, err := worker.Model(ctx, r.Model.Folder, r.Model.Record.Name(), r.Loaded)
+			if err == nil && m.Parameters != r.Model.Parameters {
+				t.Errorf("%s: a worker reads the weights again", name)
+			}
+			return err
+		}, "--workspace", w, "--model", name, "--force")
+		if code != command.ExitOK {
+			t.Errorf("%s: exit code %d, %s", name, code, stderr)
+		}
 	}
 }
 

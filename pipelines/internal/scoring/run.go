@@ -61,6 +61,7 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 			return nil, err
 		}
 		r.Model.Folder = checkpoint.Folder(reachable)
+		worker.KeepParameters(r.Model)
 	}
 	if err := command.SetReach(&r.Model.Configuration, f.Reach); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/stages/worker"
 )
 
 // WeightsFolder is the folder, below the results, of the checkpoint that --model becomes: the workers read it there, and it stays with
@@ -37,7 +38,11 @@ func (r *Run) writeWeights(ctx context.Context, held lock.Lock) error {
 	if !r.given {
 		return nil
 	}
-	return r.Model.Save(held.Guard(ctx), r.Model.Folder)
+	if err := r.Model.Save(held.Guard(ctx), r.Model.Folder); err != nil {
+		return err
+	}
+	worker.KeepParameters(r.Model)
+	return nil
 }
 
 // nameModels lets the error of results that exist name their model and this run's instead of every difference between the two, where they
