@@ -54,15 +54,15 @@ func Explain(g *graph.Graph, queries []answer.Request, answers []answer.Answers)
 }
 
 // AnswersHeading is the first line of answers.tsv.
-const AnswersHeading = "query\tsource\trelation\tposition\tanswer\tprobability\tscore\trank\tother_score\tother_rank\tknown\thops\n"
+const AnswersHeading = "query\tsource\trelation\tposition\tentity\tscore\trank\tother_score\tother_rank\tprobability\tknown\thops\n"
 
 // AnswerLines returns lines of answers.tsv: one for each answer, inverse relations with a leading ~.
 func AnswerLines(rows []parquet.Answer) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%t\t%d\n",
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%t\t%d\n",
 			r.Query, names.Field(r.Source), names.Field(Queried(r.Direction, r.Relation)), r.Position, names.Field(r.Entity),
-			optional("%.6g", r.Probability), r.Score, r.Rank, r.OtherScore, r.OtherRank, r.Known, r.Hops)
+			r.Score, r.Rank, r.OtherScore, r.OtherRank, optional("%.6g", r.Probability), r.Known, r.Hops)
 	}
 	return text.Bytes()
 }

@@ -54,7 +54,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	storagetest.EveryField(t, rows)
-	lines := "4\tx\tlikes\t2\tz\t\t1\t2\t-1\t7\tfalse\t3\n0\ty\t~likes\t1\tx\t0.25\t-1\t7\t1\t2\ttrue\t3\n"
+	lines := "4\tx\tlikes\t2\tz\t1\t2\t-1\t7\t\tfalse\t3\n0\ty\t~likes\t1\tx\t-1\t7\t1\t2\t0.25\ttrue\t3\n"
 	if got := string(AnswerLines(rows[1:])); got != lines {
 		t.Errorf("%q, want %q", got, lines)
 	}
@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 // strings.
 func TestAnswersOfHostileNames(t *testing.T) {
 	got := string(AnswerLines([]parquet.Answer{{Source: "\x1b[31mred", Relation: "a\tb", Direction: metrics.Head, Position: 1, Entity: "x\ny"}}))
-	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t\t0\t0\t0\t0\tfalse\t0\n"
+	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t0\t0\t0\t0\t\tfalse\t0\n"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

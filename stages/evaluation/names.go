@@ -103,7 +103,7 @@ func Explanations(entities, relations []string, explained []Explained) ([]parque
 }
 
 // ExplanationsHeading is the first line of explanations.tsv.
-const ExplanationsHeading = "query\tsource\trelation\tanswer\tpath\tweight\ttext\n"
+const ExplanationsHeading = "query\tsource\trelation\tentity\tpath\tweight\ttext\n"
 
 // ExplanationLines returns lines of explanations.tsv: one for each path, inverse relations with a leading ~.
 func ExplanationLines(rows []parquet.Explanation) []byte {

@@ -65,14 +65,14 @@ func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
 }
 
 // TriplesHeading is the first line of triples.tsv.
-const TriplesHeading = "query\thead\trelation\ttail\tprobability\tlog_odds\ttail_score\ttail_rank\thead_score\thead_rank\tknown\thops\n"
+const TriplesHeading = "query\thead\trelation\ttail\ttail_score\ttail_rank\thead_score\thead_rank\tprobability\tlog_odds\tknown\thops\n"
 
 // TripleLines returns lines of triples.tsv: one for each triple.
 func TripleLines(rows []parquet.Triple) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
-			optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, r.Known, r.Hops)
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%s\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
+			r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), r.Known, r.Hops)
 	}
 	return text.Bytes()
 }

@@ -137,7 +137,7 @@ func tabled(t testing.TB, heading, row []string) (a model.Answer) {
 	}
 	for i, field := range row {
 		switch heading[i] {
-		case "answer":
+		case "answer", "entity":
 			a.Entity = field
 		case "probability":
 			if field != "" {
