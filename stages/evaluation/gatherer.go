@@ -30,11 +30,10 @@ func (c *Counts) summary() metrics.Summary {
 	return metrics.Summary{Queries: c.Ranks.Queries, Unreached: c.Unreached, Ranks: c.Ranks.Metrics()}
 }
 
-// Gatherer gathers the counts of scored bundles, in any order. Its size depends on the number of relations, not of
+// Gatherer gathers the counts of scored shards, in any order. Its size depends on the number of relations, not of
 // queries. It is an element of pipelines, where its exported fields are encoded as JSON.
 type Gatherer struct {
-	// Shards is the number of bundles, Distinct the number of their queries, Messages the number of messages sent.
-	Shards             int
+	// Distinct is the number of distinct queries, Messages the number of messages sent.
 	Distinct, Messages int64
 	All                Counts
 	// ByDirection, ByDistance and ByRelation have the keys of metrics.Evaluation.
@@ -48,9 +47,8 @@ func NewGatherer() *Gatherer {
 	return &Gatherer{ByDirection: map[string]*Counts{}, ByDistance: map[string]*Counts{}, ByRelation: map[string]*Counts{}}
 }
 
-// Add adds a bundle. relations are the names of the base relations.
+// Add adds a shard. relations are the names of the base relations.
 func (g *Gatherer) Add(s *answer.Scored, relations []string) {
-	g.Shards++
 	g.Messages += s.Messages
 	for _, q := range s.Queries {
 		g.Distinct++
@@ -66,7 +64,6 @@ func (g *Gatherer) Add(s *answer.Scored, relations []string) {
 
 // Merge adds what another Gatherer gathered.
 func (g *Gatherer) Merge(other *Gatherer) {
-	g.Shards += other.Shards
 	g.Distinct += other.Distinct
 	g.Messages += other.Messages
 	g.All.merge(&other.All)
