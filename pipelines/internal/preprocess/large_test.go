@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/counts"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/encode"
@@ -24,32 +23,6 @@ func hub(n int) map[string]string {
 		fmt.Fprintf(&text, "e%d\tknows\thub\nother hub\tknows\te%d\n", i, i)
 	}
 	return map[string]string{"train.txt": text.String(), "valid.txt": "hub\tknows\thub\n", "test.txt": "hub\tknows\tother hub\n"}
-}
-
-// TestHub checks that the neighbors of one entity need not fit into what is sorted at a time.
-func TestHub(t *testing.T) {
-	const n = 10_000
-	files := hub(n)
-	texts := map[string]string{}
-	for name, text := range files {
-		texts[strings.TrimSuffix(name, ".txt")] = text
-	}
-	want := build(t, "whole", texts, 1<<30, encode.WriteParams{Strict: true})
-	pipelinetest.Same(t, build(t, "parts", texts, 1<<15, encode.WriteParams{Strict: true, BufferBytes: 1 << 16}), want)
-
-	workspace := t.TempDir()
-	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
-	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	center, other := int32(n), int32(n+1) // in byte order "hub" and "other hub" come last
-	if l.Train.Entities[center] != "hub" || l.Train.Graph.Degree(center) != n || l.Train.Graph.Degree(other) != n {
-		t.Errorf("%s has %d neighbors, want %d", l.Train.Entities[center], l.Train.Graph.Degree(center), n)
-	}
-	if known := answersOf(t, l.Train.Answers).Of(other, 0); len(known) != n || known[n-1] != n-1 {
-		t.Errorf("%d answers", len(known))
-	}
 }
 
 func TestOneEntity(t *testing.T) {
@@ -153,21 +126,4 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", workspace)
 	gone("a killed run and a whole one")
 	pipelinetest.Same(t, pipelinetest.Files(t, workspace), want)
-}
-
-// TestRepeatedAndKnown counts a fact that stands in several splits, and in some of them twice.
-func TestRepeatedAndKnown(t *testing.T) {
-	workspace := t.TempDir()
-	files := map[string]string{
-		"train.txt": "a\tr\tb\na\tr\tb\nb\tr\tc\n", "valid.txt": "a\tr\tb\na\tr\tb\nc\tr\ta\n", "test.txt": "c\tr\ta\na\tr\tb\nb\tr\tc\n",
-	}
-	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, files), "--workspace", workspace)
-	s, err := counts.ReadDataset(t.Context(), filepath.Join(workspace, "graph"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := fmt.Sprint(s.Facts, s.Repeated["train"], s.Repeated["valid"], s.Repeated["test"], s.Known["valid"], s.Known["test"])
-	if got != "2 1 1 0 1 2" {
-		t.Errorf("facts, repeated in train, valid and test, known in valid and test: %s", got)
-	}
 }

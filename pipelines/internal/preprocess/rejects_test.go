@@ -3,9 +3,7 @@ package preprocess
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/stages/encode"
 )
 
 // never is the reason that rejects.tsv gives for a relation.
@@ -167,58 +164,5 @@ func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 				t.Errorf("left: %v", left)
 			}
 		})
-	}
-}
-
-// TestRejectsDoNotDependOnParts checks that how texts are cut, and the memory for sorting, change
-// neither rejects.tsv nor any other file, where lines of both kinds are rejected in every text.
-func TestRejectsDoNotDependOnParts(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 3))
-	texts := map[string]string{}
-	for _, split := range kg.Splits {
-		for _, graph := range []struct{ key, prefix string }{{split, "e"}, {"inference-" + split, "o"}} {
-			lines := randomFacts(random, graph.prefix, 60)
-			for i := range 30 {
-				lines = append(lines, fmt.Sprintf("bad %d", i))
-				if graph.key != "train" {
-					lines = append(lines, fmt.Sprintf("%s%d\tunknown%d\tnew%d", graph.prefix, i%20, i%3, i))
-				}
-			}
-			random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-			texts[graph.key] = strings.Join(lines, "\n") + "\n"
-		}
-	}
-	var want map[string]string
-	for i, test := range []struct{ bytesPerPart, room int64 }{{1 << 20, 0}, {40, 1}, {300, 200}, {1 << 20, 1}} {
-		// All in one folder: rejects.tsv names the texts.
-		got := build(t, "same", texts, test.bytesPerPart, encode.WriteParams{EdgeShards: 3, BufferBytes: test.room})
-		if want == nil {
-			want = got
-			continue
-		}
-		pipelinetest.Same(t, got, want)
-		if t.Failed() {
-			t.Fatalf("test %d: parts of %d bytes", i, test.bytesPerPart)
-		}
-	}
-	rejects := strings.Split(strings.TrimSuffix(want[kg.RejectsFile], "\n"), "\n")[1:]
-	if len(rejects) != 6*30+5*30 {
-		t.Errorf("%d lines are rejected", len(rejects))
-	}
-	inOrder := slices.IsSortedFunc(rejects, func(a, b string) int {
-		var line [2]int
-		var file [2]string
-		for i, text := range []string{a, b} {
-			fields := strings.Split(text, "\t")
-			file[i] = fields[0]
-			fmt.Sscan(fields[1], &line[i])
-		}
-		if file[0] != file[1] {
-			return strings.Compare(file[0], file[1])
-		}
-		return line[0] - line[1]
-	})
-	if !inOrder {
-		t.Error("the rejected lines are in another order than in the texts")
 	}
 }

@@ -1,0 +1,151 @@
+package stagetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
+
+	"tagnet/formats/input/triples"
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/manifest"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/graph/kg"
+	"tagnet/model/learn"
+	"tagnet/model/weights/configuration"
+	"tagnet/stages/encode"
+)
+
+var initBeam = sync.OnceFunc(beam.Init)
+
+// Run runs the transforms that build adds to a pipeline, in this process and without a port. No element is encoded.
+func Run(t testing.TB, build func(s beam.Scope)) error {
+	t.Helper()
+	initBeam()
+	p, s := beam.NewPipelineWithRoot()
+	build(s)
+	_, err := beam.Run(t.Context(), "direct", p)
+	return err
+}
+
+// Encode writes the tables of texts, by their split, or "inference-" and the split, into a folder. Chunks of them have about so many bytes.
+func Encode(t testing.TB, folder string, texts map[string]string, chunkBytes int64, p encode.WriteParams) {
+	t.Helper()
+	for name, text := range texts {
+		url := storage.Join(folder+"-texts", name+".txt")
+		if err := storage.WriteFile(t.Context(), url, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		of, split := triples.Training, name
+		if rest, found := strings.CutPrefix(name, "inference-"); found {
+			of, split, p.Inductive = triples.Inference, rest, true
+		}
+		scanned, err := triples.Scan(t.Context(), triples.Chunk{URL: url, Graph: of, Split: split}, chunkBytes, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Chunks = append(p.Chunks, scanned.Chunks...)
+	}
+	if p.Memory == 0 {
+		p.Memory = 4 << 30
+	}
+	p.Folder, p.Spill = folder, storage.Join(folder, "spill")
+	err := Run(t, func(s beam.Scope) {
+		names, rejects := encode.Vocabulary(s, beam.CreateList(s, p.Chunks), encode.VocabularyParams{
+			Folder: p.Folder, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
+		})
+		encode.Write(s, rejects, names, p)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Graph writes a graph of random facts, with hubs, loops and parallel edges, whose edges are in so many files. Its folder is the test's own.
+func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
+	t.Helper()
+	folder = fmt.Sprintf("mem://%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), entities, edgeFiles)
+	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), folder) })
+	texts, random := map[string]string{}, rand.New(rand.NewPCG(3, 4))
+	for split, facts := range map[string]int{"train": 3 * entities, "valid": entities / 2, "test": entities / 2} {
+		var text strings.Builder
+		for i := range facts {
+			fmt.Fprintf(&text, "e%04d\tr%d\te%04d\n", random.IntN(entities), i%4, random.IntN([]int{entities, entities, entities, 3}[random.IntN(4)]))
+		}
+		texts[split] = text.String()
+	}
+	Encode(t, folder, texts, 1<<20, encode.WriteParams{EdgeShards: edgeFiles})
+	must := func(err error) {
+		if t.Helper(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := counts.ReadDataset(t.Context(), folder)
+	must(err)
+	vocabulary, err := kg.HashNames(t.Context(), folder, s.Entities, s.Relations)
+	must(err)
+	files, err := manifest.HashFolder(t.Context(), folder)
+	must(err)
+	rows := map[string]int64{"entities": s.Entities, "edges": s.Edges}
+	must(manifest.Write(t.Context(), folder, manifest.Manifest{Stage: "preprocess", Vocabulary: vocabulary, Rows: rows, Files: files}))
+	k, err = encode.Load(t.Context(), folder)
+	must(err)
+	return folder, k
+}
+
+// Model trains a small model for an epoch, as some models have it, and returns the folder of its checkpoint, epoch-001.
+func Model(t testing.TB, k *kg.KG, change func(*configuration.Configuration)) (checkpoints string) {
+	t.Helper()
+	run := learn.Run{Checkpoints: "mem://" + strings.ReplaceAll(t.Name(), "/", "-") + "-checkpoints", Configuration: configuration.Default(), Threads: 2}
+	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), run.Checkpoints) })
+	c := &run.Configuration
+	c.Layers, c.Dim, c.Negatives, c.Epochs = 2, 4, 2, 1
+	if change != nil {
+		change(c)
+	}
+	data, err := learn.NewData(t.Context(), k)
+	if err == nil {
+		_, err = learn.Train(t.Context(), run, data, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.Checkpoints
+}
+
+// Files returns the contents of the files in a folder, by their names.
+func Files(t testing.TB, folder string) map[string]string {
+	t.Helper()
+	urls, err := storage.List(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, url := range urls {
+		data, err := storage.ReadFile(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[storage.Below(folder, url)] = string(data)
+	}
+	return files
+}
+
+// Rows returns the rows of all parts of a table.
+func Rows[R parquet.Row](t testing.TB, table string) (all []R) {
+	t.Helper()
+	err := parquet.EachPart(t.Context(), table, func(rows []R) error {
+		all = append(all, rows...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
