@@ -21,7 +21,7 @@ import (
 // TestExplain explains the answers to a user's queries, and compares them with those of the library.
 func TestExplain(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
-	queries := scoringtest.File(t, "queries.tsv", "e050\tskip\ne003\t~next\n")
+	queries := scoringtest.File(t, "queries.tsv", "e003\t~next\ne050\tskip\n")
 	arguments := []string{"--workspace", w, "--queries", queries, "--top_k", "4", "--explain"}
 	out := pipelinetest.Succeed(t, Pipeline(), arguments...)
 	folder := filepath.Join(w, "runs/main/answers/queries")
