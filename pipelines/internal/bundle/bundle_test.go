@@ -74,35 +74,24 @@ func compare(t *testing.T, k *kg.KG, folder string, w parts.Want) {
 	}
 }
 
-// TestPartsAreThoseOfTheGraph compares the parts of every split and removal with those of a finder that has the graph.
-func TestPartsAreThoseOfTheGraph(t *testing.T) {
-	for _, inductive := range []bool{false, true} {
-		workspace := prepared(t, 1, inductive)
-		k, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, test := range []struct {
-			parts.Want
-			flags []string
-		}{
-			{parts.Want{Split: "train", Reach: 30, Layers: 4, Remove: "triple"}, nil},
-			{parts.Want{Split: "train", Reach: 7, Layers: 2, Remove: "one_hop"}, nil},
-			{parts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, []string{"--queries_per_epoch", "40", "--epochs", "2", "--seed", "5"}},
-			{parts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, []string{"--queries_per_epoch", "40", "--epochs", "1", "--batching", "grouped", "--batch_size", "8"}},
-			{parts.Want{Split: "valid", Reach: 20, Layers: 3}, nil},
-			{parts.Want{Split: "test", Reach: 40, Layers: 5}, nil},
-			{parts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, []string{"--limit", "29"}},
-		} {
-			t.Run(fmt.Sprint(inductive, i), func(t *testing.T) {
-				arguments := append([]string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}, test.flags...)
-				if test.Split == "train" {
-					arguments = append(arguments, "--remove", test.Remove)
-				}
-				pipelinetest.Succeed(t, Pipeline(), arguments...)
-				compare(t, k, filepath.Join(workspace, "bundles", parts.Name(test.Split, test.Reach, test.Layers)), test.Want)
-			})
-		}
+// TestFlagsChooseParts compares the parts that flags choose with those of a finder that has the graph.
+func TestFlagsChooseParts(t *testing.T) {
+	workspace := prepared(t, 1, true)
+	k, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		parts.Want
+		flags string
+	}{
+		{parts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, "--remove none --queries_per_epoch 40 --epochs 2 --seed 5"},
+		{parts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, "--queries_per_epoch 40 --epochs 1 --batching grouped --batch_size 8"},
+		{parts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, "--limit 29"},
+	} {
+		arguments := []string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}
+		pipelinetest.Succeed(t, Pipeline(), append(arguments, strings.Fields(test.flags)...)...)
+		compare(t, k, filepath.Join(workspace, "bundles", parts.Name(test.Split, test.Reach, test.Layers)), test.Want)
 	}
 }
 

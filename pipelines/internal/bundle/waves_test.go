@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -82,43 +81,23 @@ func opened(t *testing.T, w workspace.Workspace, split string, reach int) *work 
 	return found
 }
 
-// TestFilesAreTheSame holds that neither the number of files of edges nor that of pipelines changes a byte.
-func TestFilesAreTheSame(t *testing.T) {
-	var want [][]byte
-	for _, test := range []struct{ shards, perWave, threads int }{{1, 1 << 20, 1}, {5, 3, 2}, {2, 1, 4}} {
-		w := sharded(t, test.shards, 1000)
+// TestWavesChangeNothing holds that the number of pipelines changes no byte.
+func TestWavesChangeNothing(t *testing.T) {
+	w, want := sharded(t, 2, 1000), map[string]string(nil)
+	for _, perWave := range []int{1 << 20, 3, 1} {
 		found := opened(t, w, "train", 100)
-		if len(found.params.Edges) != test.shards || len(found.files) < 4 {
-			t.Fatalf("%d files of edges and %d of parts", len(found.params.Edges), len(found.files))
+		if len(found.files) < 4 {
+			t.Fatalf("%d files of parts", len(found.files))
 		}
-		found.perWave, found.params.Threads, found.fits = test.perWave, test.threads, nil
+		found.params.Folder, found.perWave, found.fits = t.TempDir(), perWave, nil
 		if err := found.find(t.Context(), pipelinetest.Environment()); err != nil {
 			t.Fatal(err)
 		}
-		for i, file := range found.files {
-			got, err := storage.ReadFile(t.Context(), filepath.Join(found.params.Folder, parts.File(file.Number, file.Files)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.shards == 1 {
-				want = append(want, got)
-			} else if !bytes.Equal(got, want[i]) {
-				t.Errorf("%+v: file %d differs", test, i)
-			}
+		got := pipelinetest.Files(t, found.params.Folder)
+		if want == nil {
+			want = got
 		}
-	}
-}
-
-// TestPartsOfManyFilesOfEdges compares parts of a graph in several files with those of a finder that has the graph.
-func TestPartsOfManyFilesOfEdges(t *testing.T) {
-	w := sharded(t, 4, 450)
-	k, err := encode.Load(t.Context(), w.Graph())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []parts.Want{{Split: "train", Reach: 50, Layers: 4, Remove: "triple"}, {Split: "test", Reach: 20, Layers: 2}} {
-		pipelinetest.Succeed(t, Pipeline(), "--workspace", w.Root(), "--split", want.Split, "--reach", fmt.Sprint(want.Reach), "--layers", fmt.Sprint(want.Layers))
-		compare(t, k, filepath.Join(w.Root(), "bundles", parts.Name(want.Split, want.Reach, want.Layers)), want)
+		pipelinetest.Same(t, got, want)
 	}
 }
 
