@@ -44,7 +44,7 @@ func Encode(t testing.TB, folder string, texts map[string]string, chunkBytes int
 		}
 		of, split := triples.Training, name
 		if rest, found := strings.CutPrefix(name, "inference-"); found {
-			of, split, p.Inductive = triples.Inference, rest, true
+			of, split, p.Inductive, p.InferenceDataset = triples.Inference, rest, true, "other"
 		}
 		scanned, err := triples.Scan(t.Context(), triples.Chunk{URL: url, Graph: of, Split: split}, chunkBytes, 1000)
 		if err != nil {
@@ -67,14 +67,16 @@ func Encode(t testing.TB, folder string, texts map[string]string, chunkBytes int
 	}
 }
 
-// Graph writes a graph of random facts, with hubs, loops and parallel edges, whose edges are in so many files. Its folder is the test's own.
+// Graph writes a graph of random facts, with hubs, loops and parallel edges, and an inference graph. The edges of each are in so many files. The folder
+// is the test's own.
 func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	t.Helper()
 	folder = fmt.Sprintf("mem://%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), entities, edgeFiles)
 	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), folder) })
 	texts, random := map[string]string{}, rand.New(rand.NewPCG(3, 4))
-	for split, facts := range map[string]int{"train": 3 * entities, "valid": entities / 2, "test": entities / 2} {
+	for _, split := range []string{"train", "valid", "inference-train", "inference-test"} {
 		var text strings.Builder
+		facts := map[bool]int{true: 3 * entities, false: entities / 2}[strings.HasSuffix(split, "train")]
 		for i := range facts {
 			fmt.Fprintf(&text, "e%04d\tr%d\te%04d\n", random.IntN(entities), i%4, random.IntN([]int{entities, entities, entities, 3}[random.IntN(4)]))
 		}
@@ -92,7 +94,7 @@ func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	must(err)
 	files, err := manifest.HashFolder(t.Context(), folder)
 	must(err)
-	rows := map[string]int64{"entities": s.Entities, "edges": s.Edges}
+	rows := map[string]int64{"entities": s.Entities, "edges": s.Edges, "inference_entities": s.InferenceGraph.Entities, "inference_edges": s.InferenceGraph.Edges}
 	must(manifest.Write(t.Context(), folder, manifest.Manifest{Stage: "preprocess", Vocabulary: vocabulary, Rows: rows, Files: files}))
 	k, err = encode.Load(t.Context(), folder)
 	must(err)
