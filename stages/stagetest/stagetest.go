@@ -74,7 +74,7 @@ func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	folder = fmt.Sprintf("mem://%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), entities, edgeFiles)
 	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), folder) })
 	texts, random := map[string]string{}, rand.New(rand.NewPCG(3, 4))
-	for _, split := range []string{"train", "valid", "inference-train", "inference-test"} {
+	for _, split := range []string{"train", "valid", "inference-train", "inference-valid", "inference-test"} {
 		var text strings.Builder
 		facts := map[bool]int{true: 3 * entities, false: entities / 2}[strings.HasSuffix(split, "train")]
 		for i := range facts {
@@ -104,8 +104,9 @@ func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 // Model trains a small model for an epoch, as some models have it, and returns the folder of its checkpoint, epoch-001.
 func Model(t testing.TB, k *kg.KG, change func(*configuration.Configuration)) (checkpoints string) {
 	t.Helper()
-	run := learn.Run{Checkpoints: "mem://" + strings.ReplaceAll(t.Name(), "/", "-") + "-checkpoints", Configuration: configuration.Default(), Threads: 2}
-	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), run.Checkpoints) })
+	folder := "mem://" + strings.ReplaceAll(t.Name(), "/", "-") + "-run"
+	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), folder) })
+	run := learn.Run{Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl", Configuration: configuration.Default(), Threads: 2}
 	c := &run.Configuration
 	c.Layers, c.Dim, c.Negatives, c.Epochs = 2, 4, 2, 1
 	if change != nil {

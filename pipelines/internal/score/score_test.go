@@ -10,15 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -137,37 +134,6 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	}
 	if found != 1 {
 		t.Errorf("%d rankings of the query that test.txt answers too", found)
-	}
-}
-
-// TestHowQueriesAreCutChangesNothing scores by each protocol: the number of shards changes no row and no metric, and the number of threads no byte of any part. A
-// shard that is scored twice, as one of a killed worker is, gives the same part.
-func TestHowQueriesAreCutChangesNothing(t *testing.T) {
-	w, folder := scoringtest.Trained(t, "inductive"), t.TempDir()
-	for _, protocol := range []metrics.Protocol{"", metrics.ValidAndTest, metrics.GraIL} {
-		run := func(to string, work float64, threads int) map[string]string {
-			t.Helper()
-			p := predict.EvaluateParams{Folder: to}
-			p.Queries, p.Best = workload.Params{Protocol: protocol, Seed: 5, Work: work, Best: 5}, 5
-			p.Queries.Graph, p.Queries.Split = filepath.Join(w, "graph"), "test"
-			p.Model = predict.Model{Checkpoints: filepath.Join(w, "runs/main/checkpoints"), Checkpoint: "best", Threads: threads}
-			pipelinetest.RunBeam(t, Build(p))
-			return pipelinetest.Files(t, to)
-		}
-		tables := func(to string) (all []any) {
-			return []any{scoringtest.Rows[parquet.Ranking](t, filepath.Join(to, "rankings")), scoringtest.Rows[parquet.Prediction](t, filepath.Join(to, "predictions"))}
-		}
-		whole, cut := filepath.Join(folder, string(protocol), "whole"), filepath.Join(folder, string(protocol), "cut")
-		metrics := run(whole, 0, 1)["metrics.json"]
-		want := run(cut, 1<<36, 2) // a query a shard
-		if len(want) < 1+2*8 || want["metrics.json"] != metrics {
-			t.Errorf("%s: %d files, metrics %s, want %s", protocol, len(want), want["metrics.json"], metrics)
-		}
-		if diff := cmp.Diff(tables(whole), tables(cut)); diff != "" {
-			t.Errorf("%s: rows (-one shard +many):\n%s", protocol, diff)
-		}
-		pipelinetest.Write(t, parquet.PartFile(filepath.Join(cut, "rankings"), 1, (len(want)-1)/2), "what a killed worker left")
-		pipelinetest.Same(t, run(cut, 1<<36, 3), want)
 	}
 }
 
