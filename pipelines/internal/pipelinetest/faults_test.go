@@ -116,12 +116,12 @@ func restore(t *testing.T, workspace string, files map[string]string) {
 	}
 }
 
-// TestTemporaryFaults runs every pipeline while one in eight requests fails in some temporary way: each
-// ends with the bytes of a run without faults.
+// TestTemporaryFaults runs every pipeline in a bucket while one in eight requests fails in some temporary way: each ends with the bytes of a run in a
+// local folder.
 func TestTemporaryFaults(t *testing.T) {
 	bucket, proxy := gcstest.FaultyBucket(t, 10*time.Second)
 	workspace, steps := bucket+folder, steps(t)
-	want := reference(t, workspace, steps)
+	want := reference(t, t.TempDir()+folder, steps)
 	for i, s := range steps {
 		restore(t, workspace, want[i])
 		proxy.Set(gcstest.Sometimes(1, 8, gcstest.Temporary...))
@@ -142,11 +142,11 @@ func TestTemporaryFaults(t *testing.T) {
 // TestTemporaryFaultsInRounds is TestTemporaryFaults for a training by several workers.
 func TestTemporaryFaultsInRounds(t *testing.T) {
 	bucket, proxy := gcstest.FaultyBucket(t, 10*time.Second)
-	workspace, all := bucket+folder, steps(t)
-	graph := reference(t, workspace, all[:1])[1]
+	workspace, local, all := bucket+folder, t.TempDir()+folder, steps(t)
+	graph := reference(t, local, all[:1])[1]
 	rounds := all[2]
 	rounds.arguments = append(slices.Clone(rounds.arguments), "--workers", "2", "--local_steps", "2")
-	want := reference(t, workspace, []step{rounds})[1]
+	want := reference(t, local, []step{rounds})[1]
 	restore(t, workspace, graph)
 	proxy.Set(gcstest.Sometimes(1, 8, gcstest.Temporary...))
 	code, stderr := rounds.run(t, workspace)

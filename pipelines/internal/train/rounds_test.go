@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"tagnet/formats/storage"
-	"tagnet/formats/storage/gcs/gcstest"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
@@ -167,18 +165,4 @@ func TestInterruptedRoundsEndInTheSameBytes(t *testing.T) {
 		}
 		pipelinetest.SameText(t, name, text, want[name])
 	}
-}
-
-// Shards and rounds pass through a bucket as they do through a folder.
-func TestRoundsInABucket(t *testing.T) {
-	w, bucket := ring(t, 40), gcstest.Bucket(t)+"/workspace"
-	for name, text := range pipelinetest.Files(t, w) {
-		if err := storage.WriteFile(t.Context(), storage.Join(bucket, name), []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, workspace := range []string{w, bucket} {
-		pipelinetest.Succeed(t, Pipeline(), byTwo(workspace, "--epochs", "1")...)
-	}
-	pipelinetest.Same(t, pipelinetest.Files(t, bucket+"/runs/main/checkpoints"), pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")))
 }

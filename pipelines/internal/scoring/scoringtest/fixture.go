@@ -21,6 +21,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/encode"
+	"tagnet/stages/stagetest"
 )
 
 // Trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the ring of
@@ -84,15 +85,7 @@ func ULTRAFile(t testing.TB, change func(tensors []safetensors.Tensor[float32]))
 // Rows returns the rows of all parts of a table.
 func Rows[R parquet.Row](t testing.TB, table string) []R {
 	t.Helper()
-	var all []R
-	err := parquet.EachPart(t.Context(), table, func(rows []R) error {
-		all = append(all, rows...)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return stagetest.Rows[R](t, table)
 }
 
 // Model opens the best checkpoint of a workspace over the graph of a name, as kg.KG.On takes it, with the probabilities of answers, or nil, as ask and
