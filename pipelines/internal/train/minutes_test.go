@@ -25,7 +25,7 @@ var explicit = regexp.MustCompile(`the same model on any machine: go run ./pipel
 // TestMinutes trains for a time, which is more than enough for such a graph. The flags that it prints make the same bytes, and --resume
 // --minutes trains on.
 func TestMinutes(t *testing.T) {
-	w := ring(t, 40)
+	w := ring(t, 12)
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--minutes", "5", "--layers", "2", "--dim", "4", "--negatives", "4")
 	found := explicit.FindStringSubmatch(out)
 	if found == nil {

@@ -33,27 +33,18 @@ func unfinish(t *testing.T, folder, last string) map[string]string {
 
 func TestRounds(t *testing.T) {
 	w := ring(t, 40)
-	folder := filepath.Join(w, "runs/main/checkpoints")
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w)...)
 	if code != 0 || !strings.Contains(out, "best: epoch") || !strings.Contains(stderr, "epoch 3 of 3: loss") || !strings.Contains(stderr, "computing on the CPU: 2 workers") {
 		t.Fatalf("%d, %s%s", code, out, stderr)
 	}
 	fittedOf(t, w)
-	want := pipelinetest.Files(t, folder)
-	for name := range want {
+	for name := range pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")) {
 		if strings.Contains(name, "/") || strings.HasPrefix(name, "step-") {
 			t.Errorf("%s is left", name)
 		}
 	}
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), byTwo(w)...); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("a second run: %d, %s", code, out)
-	}
-	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--threads", "3", "--memory", "300")...)
-	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
-
-	pipelinetest.Succeed(t, Pipeline(), byTwo(w, "--force", "--workers", "3", "--epochs", "1")...)
-	if other := pipelinetest.Files(t, folder); other["epoch-001.safetensors"] == want["epoch-001.safetensors"] {
-		t.Error("another number of workers gives the same weights")
 	}
 }
 
