@@ -70,30 +70,6 @@ func TestDistancesMistakes(t *testing.T) {
 	}
 }
 
-// TestDamagedGraph holds that a graph with a flipped byte, or without a file, is not used.
-func TestDamagedGraph(t *testing.T) {
-	workspace := searched(t, 3, false)
-	path := filepath.Join(workspace, "graph", "entities.arrow")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[len(data)/2] ^= 4
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	check := func() {
-		t.Helper()
-		pipelinetest.Fail(t, Distances(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"entities.arrow", "go run ./pipelines/preprocess", "--force"}}, "--workspace", workspace)
-		if left, err := filepath.Glob(filepath.Join(workspace, "distances", "*")); err != nil || len(left) > 0 {
-			t.Errorf("left: %v %v", left, err)
-		}
-	}
-	check()
-	pipelinetest.Remove(t, path)
-	check()
-}
-
 // TestStale holds that distances of a graph that was made again with other data are not taken
 // for current ones.
 func TestStale(t *testing.T) {

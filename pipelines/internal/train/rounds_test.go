@@ -2,12 +2,10 @@ package train
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -107,32 +105,6 @@ func TestMistakesOfRounds(t *testing.T) {
 	if code != command.ExitDiverged || !strings.Contains(stderr, "try a lower --learning_rate") {
 		t.Errorf("a loss that is not finite: %d, %q", code, stderr)
 	}
-}
-
-// TestKilledRoundsEndInTheSameBytes kills the real process without warning at changes of files drawn
-// from all that an undisturbed run makes, and resumes it each time.
-func TestKilledRoundsEndInTheSameBytes(t *testing.T) {
-	undisturbed := ring(t, 60)
-	before := dyingStorage.changes.Load()
-	pipelinetest.Succeed(t, Pipeline(), byTwo(dyingScheme+undisturbed)...)
-	changes := dyingStorage.changes.Load() - before
-	want := pipelinetest.Files(t, filepath.Join(undisturbed, "runs/main/checkpoints"))
-	rng := rand.New(rand.NewPCG(1, 2))
-	w, kills := ring(t, 60), 0
-	for killed := true; killed; {
-		at := changes/12 + rng.Int64N(changes/6)
-		if kills == 6 {
-			at = 0 // so that there is an end
-		}
-		t.Setenv(dieAt, fmt.Sprint(at))
-		if killed, _ = pipelinetest.Kill(t, time.Hour, byTwo(dyingScheme+w, "--resume")...); killed {
-			kills++
-		}
-	}
-	if kills < 4 {
-		t.Errorf("only %d kills", kills)
-	}
-	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), want)
 }
 
 // TestInterruptedRoundsEndInTheSameBytes stops the real process as Ctrl-C does.
