@@ -266,7 +266,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 
 func TestSameRowsGiveSameBytes(t *testing.T) {
 	for _, k := range kinds {
-		n := 150_000 // several batches, each of several zstd blocks
+		n := 70_000 // several batches, each of several zstd blocks
 		if k.name == "distances" {
 			n = 1500
 		}
