@@ -17,8 +17,6 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/graph/kg"
-	"tagnet/model/learn"
-	"tagnet/model/weights/configuration"
 	"tagnet/stages/encode"
 )
 
@@ -99,27 +97,6 @@ func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	k, err = encode.Load(t.Context(), folder)
 	must(err)
 	return folder, k
-}
-
-// Model trains a small model for an epoch, as some models have it, and returns the folder of its checkpoint, epoch-001.
-func Model(t testing.TB, k *kg.KG, change func(*configuration.Configuration)) (checkpoints string) {
-	t.Helper()
-	folder := "mem://" + strings.ReplaceAll(t.Name(), "/", "-") + "-run"
-	t.Cleanup(func() { _ = storage.RemoveAll(context.Background(), folder) })
-	run := learn.Run{Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl", Configuration: configuration.Default(), Threads: 2}
-	c := &run.Configuration
-	c.Layers, c.Dim, c.Negatives, c.Epochs = 2, 4, 2, 1
-	if change != nil {
-		change(c)
-	}
-	data, err := learn.NewData(t.Context(), k)
-	if err == nil {
-		_, err = learn.Train(t.Context(), run, data, nil)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run.Checkpoints
 }
 
 // Files returns the contents of the files in a folder, by their names.
