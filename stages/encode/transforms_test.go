@@ -137,6 +137,39 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	}
 }
 
+// TestUnknownRelationsAreRejected encodes validation facts, some of whose relations no training fact has: the others stay.
+func TestUnknownRelationsAreRejected(t *testing.T) {
+	const train, reason = "anna\tlikes\tbert\nbert\tparent\tanna\n", "is in no training fact, so nothing can be learned about it"
+	for name, test := range map[string]struct {
+		valid   string
+		rejects string // the line, the relation and the text of each
+		queries int
+	}{
+		"none":            {"anna\tlikes\tbert\n", "", 2},
+		"one":             {"anna\tlikes\tbert\nbert\town\tanna\n", `2 "own" bert\town\tanna`, 2},
+		"all":             {"anna\town\tbert\nanna\thate\tbert\n", `1 "own" anna\town\tbert;2 "hate" anna\thate\tbert`, 0},
+		"marked, CRLF":    {"\ufeffanna\town\tbert\r\nanna\tlikes\tbert\r\n", `1 "own" anna\town\tbert`, 2},
+		"no line end":     {"anna\tlikes\tbert\nanna\tÄ \tbert", `2 "Ä " anna\tÄ \tbert`, 2},
+		"among bad lines": {"bad\nanna\town\tbert\nbad\nanna\tlikes\tbert\n", `1 bad;2 "own" anna\town\tbert;3 bad`, 2},
+	} {
+		folder, queries := storagetest.Memory(t)+"/"+strings.ReplaceAll(name, " ", "-"), 0
+		stagetest.Encode(t, folder, map[string]string{"train": train, "valid": test.valid}, 1<<20, encode.WriteParams{})
+		var rejects []string
+		for _, line := range strings.Split(strings.TrimSuffix(stagetest.Files(t, folder)[kg.RejectsFile], "\n"), "\n")[1:] {
+			fields := strings.Split(line, "\t")
+			why := strings.TrimSuffix(strings.TrimPrefix(strings.Replace(fields[2], "1 field instead of 3", "", 1), "relation "), reason)
+			rejects = append(rejects, strings.Join(strings.Fields(fields[1]+" "+why+" "+fields[3]), " "))
+		}
+		err := tables.EachAnswered(t.Context(), storage.Join(folder, kg.QueriesFile("valid")), func(_, _, _ int32) error {
+			queries++
+			return nil
+		})
+		if got := strings.Join(rejects, ";"); err != nil || got != test.rejects || queries != test.queries {
+			t.Errorf("%s: %d queries, error %v, rejects\n%s\nwant\n%s", name, queries, err, got, test.rejects)
+		}
+	}
+}
+
 // TestHub holds that the neighbors of one entity need not fit into what is sorted at a time: a star, and an entity that knows all of its points.
 func TestHub(t *testing.T) {
 	const n = 10_000
