@@ -133,15 +133,8 @@ func TestPartsArriveAsFound(t *testing.T) {
 // TestLittleArrives bounds what arrives next to hubs that every search finds, and which no part needs.
 func TestLittleArrives(t *testing.T) {
 	t.Parallel()
-	const entities, most = 100_000, 100
-	facts := make([]graph.Fact, 0, 2*entities)
-	for o := range int32(entities - 1) {
-		facts = append(facts, graph.Fact{Head: o, Tail: 0}, graph.Fact{Head: o, Tail: o + 1})
-	}
-	g, err := graph.New(entities, 1, facts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const most = 100
+	g := hubbed(t, 100_000)
 	for _, source := range []int32{0, 50_000} {
 		_, _, edges := arrive(t, g, most, 6, 3, graph.Query{Source: source, Answer: source + 1, Removal: graph.RemoveFact})
 		if edges > 10*most {

@@ -197,18 +197,25 @@ func TestFindersAreReused(t *testing.T) {
 	}
 }
 
-// TestPushIsLocal bounds the work of a push next to a hub, by the entities that it touches.
-func TestPushIsLocal(t *testing.T) {
-	t.Parallel()
-	const entities, most = 100_000, 100
-	facts := make([]graph.Fact, 0, 2*entities)
-	for o := range int32(entities - 1) {
+// hubbed returns a chain of entities, each of which leads to the first one, too.
+func hubbed(t *testing.T, entities int32) *graph.Graph {
+	t.Helper()
+	var facts []graph.Fact
+	for o := range entities - 1 {
 		facts = append(facts, graph.Fact{Head: o, Tail: 0}, graph.Fact{Head: o, Tail: o + 1})
 	}
-	g, err := graph.New(entities, 1, facts)
+	g, err := graph.New(int(entities), 1, facts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+// TestPushIsLocal bounds the work of a push next to a hub, by the entities that it touches.
+func TestPushIsLocal(t *testing.T) {
+	t.Parallel()
+	const most = 100
+	g := hubbed(t, 100_000)
 	f, part := NewFinder(g, most, 6), Subgraph{}
 	f.Find(graph.Query{Source: 50_000}, &part)
 	if touched := cap(f.scores); touched > Searched*most {
