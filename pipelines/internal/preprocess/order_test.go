@@ -14,7 +14,7 @@ import (
 
 // TestManyUnreadColumns adds up the columns of two files; to compare each with all others would take many minutes.
 func TestManyUnreadColumns(t *testing.T) {
-	const many = 1 << 20
+	const many = 1 << 18
 	columns, want := make([]facts.Column, many), make([]counts.Column, many)
 	for i := range many {
 		columns[i] = facts.Column{Name: fmt.Sprint("c", i), False: int64(i % 3)}
