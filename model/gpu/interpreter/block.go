@@ -18,7 +18,6 @@ type block struct {
 	warps   []*warp
 	shared  shared
 	blockID []int // rows of %ctaid.x
-	changed []int // rows that instructions may write
 }
 
 // worker returns one of an earlier launch with as many threads, or a new one.
@@ -34,7 +33,10 @@ func (k *kernel) worker(r *run) *worker {
 	b := &block{warps: make([]*warp, (r.threads+31)/32)}
 	b.shared.init(k, len(b.warps))
 	for i := range b.warps {
-		w := &warp{block: b, first: 32 * i, number: i, r: make([][32]uint64, k.values), p: make([]uint32, k.predicates)}
+		w := &warp{block: b, first: 32 * i, number: i, r: make([][32]uint64, k.values), p: make([]uint32, k.predicates), ran: make([]bool, len(k.code))}
+		for row := range w.r {
+			w.r[row] = unwritten
+		}
 		for _, c := range k.constants {
 			for l := range 32 {
 				w.r[c.row][l] = c.value
@@ -42,20 +44,9 @@ func (k *kernel) worker(r *run) *worker {
 		}
 		b.warps[i] = w
 	}
-	// Rows that are neither constant nor special are unwritten when a block starts.
-	fixed := make([]bool, k.values)
-	for _, c := range k.constants {
-		fixed[c.row] = true
-	}
 	for _, s := range k.specials {
-		fixed[s.row] = true
 		if s.name == "%ctaid.x" {
 			b.blockID = append(b.blockID, s.row)
-		}
-	}
-	for row, is := range fixed {
-		if !is {
-			b.changed = append(b.changed, row)
 		}
 	}
 	w := &worker{block: b}
@@ -128,8 +119,15 @@ func (b *block) start(r *run, id int) {
 		if r.kernel.alwaysTrue >= 0 {
 			w.p[r.kernel.alwaysTrue] = all
 		}
-		for _, row := range b.changed {
-			w.r[row] = unwritten
+		// Most warps of many blocks end early, and have written few of a thousand rows.
+		for pc, ran := range w.ran {
+			if !ran {
+				continue
+			}
+			w.ran[pc] = false
+			for _, row := range r.kernel.code[pc].writes {
+				w.r[row] = unwritten
+			}
 		}
 		for _, row := range b.blockID {
 			for l := range 32 {

@@ -108,14 +108,16 @@ func TestWorkersFindTheSameFault(t *testing.T) {
 // TestRegistersAreNotKept runs blocks that read a register before they write it.
 func TestRegistersAreNotKept(t *testing.T) {
 	t.Parallel()
-	d := New(Workers(1))
-	k := load(t, d, faulty("@!%p4 ret; mul.wide.u32 %d5, %r2, 4; add.s64 %d6, %d2, %d5; st.global.u32 [%d6], %r9; mov.u32 %r9, %r2;"), "faulty")
-	out := cleared(t, d, 40)
-	if err := d.Launch(k, 10, 64, cleared(t, d, 4), out); err != nil {
-		t.Fatal(err)
-	}
-	if got := download[uint32](t, d, out, 10); !slices.Equal(got, slices.Repeat([]uint32{got[0]}, 10)) || got[0] == 0 {
-		t.Errorf("registers begin as %x", got)
+	for _, write := range []string{"mov.u32 %r9, %r2;", "@%p4 ld.global.v2.u32 {%r8, %r9}, [%d1];", "shfl.sync.idx.b32 %r9|%p9, %r2, 0, 31, -1;"} {
+		d := New(Workers(1))
+		k := load(t, d, faulty("mul.wide.u32 %d5, %r2, 4; add.s64 %d6, %d2, %d5; @%p4 st.global.u32 [%d6], %r9; "+write), "faulty")
+		out := cleared(t, d, 40)
+		if err := d.Launch(k, 10, 64, cleared(t, d, 8), out); err != nil {
+			t.Fatal(err)
+		}
+		if got := download[uint32](t, d, out, 10); !slices.Equal(got, slices.Repeat([]uint32{uint32(unwritten[0])}, 10)) {
+			t.Errorf("%s: registers begin as %x", write, got)
+		}
 	}
 }
 

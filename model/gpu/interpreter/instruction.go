@@ -22,7 +22,8 @@ type instruction struct {
 	kind    kind
 	guarded bool
 	guard   source
-	target  int // of a branch
+	target  int   // of a branch
+	writes  []int // rows of values that it writes
 	label   string
 	text    string
 	line    int
@@ -66,11 +67,25 @@ func (b *builder) statement(s statement) error {
 		c.guarded = true
 	}
 	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-	if err := b.compile(&c, strings.Split(name, "."), split(strings.TrimSpace(rest))); err != nil {
+	operands := split(strings.TrimSpace(rest))
+	if err := b.compile(&c, strings.Split(name, "."), operands); err != nil {
 		return err
+	}
+	if len(operands) > 0 {
+		c.writes = b.written(operands[0])
 	}
 	b.k.code = append(b.k.code, c)
 	return nil
+}
+
+// written returns the rows of an instruction's results, its first operand: a register, {some}, or a register|predicate.
+func (b *builder) written(results string) (rows []int) {
+	for _, name := range strings.FieldsFunc(results, func(c rune) bool { return strings.ContainsRune("{}|, ", c) }) {
+		if r, ok := b.registers[name]; ok && !r.predicate {
+			rows = append(rows, r.row)
+		}
+	}
+	return rows
 }
 
 // compile dispatches on the instruction's name, split at its dots.

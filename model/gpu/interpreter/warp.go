@@ -10,6 +10,7 @@ type warp struct {
 	block  *block
 	r      [][32]uint64 // rows of registers
 	p      []uint32     // predicates
+	ran    []bool       // by instruction: whether a lane has executed it
 	pc     [32]int
 	live   uint32 // lanes that have not ended
 	mask   uint32 // lanes that execute the current instruction
@@ -57,7 +58,7 @@ func (w *warp) advance() {
 			switch c.kind {
 			case plain:
 				if mask != 0 {
-					w.mask = mask
+					w.mask, w.ran[pc] = mask, true
 					c.do(w)
 				}
 				pc++
