@@ -40,9 +40,9 @@ func TestTooManyParameters(t *testing.T) {
 	t.Parallel()
 	c := configuration.Default()
 	c.Dim = 64
-	g := &graph.Graph{Entities: 2, BaseRelations: 50_000, Offsets: []int64{0, 0, 0}}
+	g := &graph.Graph{Entities: 2, BaseRelations: 25_000, Offsets: []int64{0, 0, 0}}
 	_, err := newEngine(interpreter.New(), g, nil, c, nil, true)
-	if want := "a model of 2502737281 parameters"; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "for 50000 relations, is too large for a device: at most 1073741823; use --device cpu") {
+	if want := "a model of 1251537281 parameters"; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "for 25000 relations, is too large for a device: at most 1073741823; use --device cpu") {
 		t.Errorf("error %v, want %s...", err, want)
 	}
 }
