@@ -29,7 +29,7 @@ func TestImportsGoOneWay(t *testing.T) {
 		if p.layer() != "infra" && !slices.Contains(layers, p.layer()) {
 			t.Errorf("%s is in no layer: want one of %s or infra", p.ImportPath, strings.Join(layers, ", "))
 		}
-		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImport) {
+		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
 			other, ours := strings.CutPrefix(imported, module+"/")
 			if !ours {
 				continue
@@ -173,13 +173,18 @@ func below(path, folder string) bool { return path == folder || strings.HasPrefi
 // gpu is the package that computes on GPUs.
 const gpu = "model/gpu"
 
-// TestNoProgramLinksTheInterpreter holds that the interpreter of PTX is part of tests alone.
-func TestNoProgramLinksTheInterpreter(t *testing.T) {
+// TestTheInterpreterTestsTheGPU holds that no program links the interpreter of PTX, and that tests above package gpu take imaginary devices,
+// which need no kernels: those of package learntest.
+func TestTheInterpreterTestsTheGPU(t *testing.T) {
 	found := false
 	for _, p := range packages(t) {
 		found = found || p.below() == interpreter
 		if p.Name == "main" && slices.Contains(p.Deps, module+"/"+interpreter) {
 			t.Errorf("%s depends on %s, which is for tests", p.below(), interpreter)
+		}
+		tests := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+		if slices.Contains(tests, module+"/"+interpreter) && !below(p.below(), gpu) && p.below() != "infra/gpu" {
+			t.Errorf("%s imports %s: tests of what calls a device take learntest.NewMachine", p.below(), interpreter)
 		}
 	}
 	if !found {

@@ -26,12 +26,12 @@ var module = func() string {
 
 // goPackage holds the fields of `go list -json` that the rules use.
 type goPackage struct {
-	ImportPath, Name, Dir             string
-	GoFiles, TestGoFiles, SFiles      []string
-	Imports, TestImports, XTestImport []string
-	Deps                              []string
-	IgnoredGoFiles                    []string
-	Standard                          bool
+	ImportPath, Name, Dir              string
+	GoFiles, TestGoFiles, SFiles       []string
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+	IgnoredGoFiles                     []string
+	Standard                           bool
 }
 
 // below returns the path of a package within the module: "model/graph".
