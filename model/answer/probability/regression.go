@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // example is an observation as the regression sees it.
@@ -115,7 +117,7 @@ func (w *Regression) logOdds(x *row, group int) float64 {
 // between groups.
 type slopes struct {
 	gradient [size]float64
-	hessian  [size][size]float64 // the lower triangle
+	hessian  [size * size]float64 // the upper triangle, by rows
 	groups   []groupSlopes
 }
 
@@ -147,15 +149,16 @@ func (w *Regression) slopes(examples []example) *slopes {
 			s.gradient[a] += residual * v
 			scaled := curvature * v
 			group.mixed[a] += scaled
-			for b, u := range x[:a+1] {
-				s.hessian[a][b] += scaled * u
+			row := s.hessian[a*size:][:size]
+			for b := a; b < size; b++ {
+				row[b] += scaled * x[b]
 			}
 		}
 	}
 	// The prior: a normal distribution of weights and groups.
 	for a, v := range w.Weights {
 		s.gradient[a+1] -= ridge * v
-		s.hessian[a+1][a+1] += ridge
+		s.hessian[(a+1)*size+a+1] += ridge
 	}
 	for r, v := range w.Groups {
 		s.groups[r].gradient -= ridge * v
@@ -224,23 +227,27 @@ func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
 		g := &s.groups[i]
 		for a := range size {
 			right[a] -= g.mixed[a] * g.gradient / g.hessian
-			for b := range a + 1 {
-				left[a][b] -= g.mixed[a] * g.mixed[b] / g.hessian
+			for b := a; b < size; b++ {
+				left[a*size+b] -= g.mixed[a] * g.mixed[b] / g.hessian
 			}
 		}
 	}
 	for a := range size {
-		for b := range a + 1 {
+		for b := a; b < size; b++ {
 			if held[a] || held[b] {
-				left[a][b] = 0
+				left[a*size+b] = 0
 			}
 		}
 		if held[a] {
-			left[a][a], right[a] = 1, 0
+			left[a*size+a], right[a] = 1, 0
 		}
 	}
+	// Positive definite, by the prior. Where rounding makes it none, the weights stay.
+	var factors mat.Cholesky
+	if factors.Factorize(mat.NewSymDense(size, left[:])) {
+		_ = factors.SolveVecTo(mat.NewVecDense(size, step[:]), mat.NewVecDense(size, right[:])) // the error is a warning of rounding
+	}
 	// Then the groups follow from the weights' steps.
-	step = cholesky(&left, right)
 	groups = make([]float64, len(s.groups))
 	for i := range s.groups {
 		g := &s.groups[i]
@@ -251,34 +258,4 @@ func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
 		groups[i] = sum / g.hessian
 	}
 	return step, groups
-}
-
-// cholesky returns the solution of a symmetric positive definite system, of which the lower triangle is given and overwritten.
-func cholesky(a *[size][size]float64, x [size]float64) [size]float64 {
-	for i := range size {
-		for j := range i + 1 {
-			sum := a[i][j]
-			for k := range j {
-				sum -= a[i][k] * a[j][k]
-			}
-			if i > j {
-				a[i][j] = sum / a[j][j]
-			} else {
-				a[i][i] = math.Sqrt(max(sum, 1e-12))
-			}
-		}
-	}
-	for i := range size {
-		for k := range i {
-			x[i] -= a[i][k] * x[k]
-		}
-		x[i] /= a[i][i]
-	}
-	for i := size - 1; i >= 0; i-- {
-		for k := i + 1; k < size; k++ {
-			x[i] -= a[k][i] * x[k]
-		}
-		x[i] /= a[i][i]
-	}
-	return x
 }
