@@ -83,11 +83,11 @@ func (e Estimate) Least(threads int) int64 {
 	return (Base + (live+7)/8*9 + MiB) / MiB * MiB
 }
 
-// LeastBuffer is what a thread sorts in at least, which the estimate of its bytes has.
-const LeastBuffer = 8 * MiB
+// leastBuffer is what a thread sorts in at least, which the estimate of its bytes has.
+const leastBuffer = 8 * MiB
 
-// Buffer returns how many bytes each thread may sort in: with LeastBuffer an equal part of what is free.
-func (a Allotment) Buffer() int64 { return LeastBuffer + min(a.Free, mostBuffers)/int64(a.Threads) }
+// Buffer returns how many bytes each thread may sort in: with leastBuffer an equal part of what is free.
+func (a Allotment) Buffer() int64 { return leastBuffer + min(a.Free, mostBuffers)/int64(a.Threads) }
 
 // outside is what of a process Go's limit does not count: the program's file as it is mapped, of which the system drops pages where it has to.
 const outside = 88 * MiB

@@ -67,7 +67,7 @@ func TestLeastIsEnough(t *testing.T) {
 // TestBuffer divides what is free among threads, and leaves each the least.
 func TestBuffer(t *testing.T) {
 	t.Parallel()
-	for free, want := range map[int64]int64{0: LeastBuffer, 30 * MiB: LeastBuffer + 10*MiB, 1 << 50: LeastBuffer + mostBuffers/3} {
+	for free, want := range map[int64]int64{0: leastBuffer, 30 * MiB: leastBuffer + 10*MiB, 1 << 50: leastBuffer + mostBuffers/3} {
 		if got := (Allotment{Threads: 3, Free: free}).Buffer(); got != want {
 			t.Errorf("%d bytes free: a buffer of %d, want %d", free, got, want)
 		}

@@ -115,7 +115,7 @@ func (s Sizes) folded(c configuration.Configuration) int64 {
 	case configuration.RelationsGraph: // that graph, what the base relations share of which it is kept, and what makes it
 		shared := 4 * s.Relations * d * (layers + 1)
 		kept := min(s.Relations/2*shared, max(8*shared, 32*MiB))
-		return total + 2*LeastBuffer + 9*s.RelationEdges + kept + 20*s.Relations*d
+		return total + 2*leastBuffer + 9*s.RelationEdges + kept + 20*s.Relations*d
 	}
 	return total + 8*layers*s.Relations*d
 }

@@ -89,7 +89,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 	const hops, apart = 6, 20 // one source in 20 is searched alone too
 	switching, distances, queue := graph.NewSearcher(g), make([]uint8, g.Entities), make([]int32, 0, g.Entities)
 	s := NewSearcher(g, k, Words(k.RowWidths(), g.Entities, len(sources), gather, 1<<30), gather)
-	s.Along(NewNeighbors(g))
+	s.visitNeighbors(NewNeighbors(g))
 	alone := func(search func(source int32)) time.Duration {
 		begin := time.Now()
 		for i := 0; i < len(sources); i += apart {

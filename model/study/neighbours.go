@@ -26,9 +26,9 @@ func NewNeighbors(g *graph.Graph) *Neighbors {
 	return n
 }
 
-// Along makes the searcher visit the neighbors of its graph instead of all edges. It has no effect on
+// visitNeighbors makes the searcher visit the neighbors of its graph instead of all edges. It has no effect on
 // a searcher that gathers levels, which count every edge.
-func (s *Searcher) Along(n *Neighbors) {
+func (s *Searcher) visitNeighbors(n *Neighbors) {
 	if !s.gather.Levels {
 		s.hop.Offsets, s.hop.Senders = n.offsets, n.senders
 	}

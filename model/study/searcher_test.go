@@ -89,7 +89,7 @@ func TestSearchEqualsSingleSource(t *testing.T) {
 			for _, facts := range []int{0, entities / 2, 2 * entities, 9 * entities} {
 				g := searchedGraph(t, random, entities, facts)
 				s, alone := NewSearcher(g, k, words, both), NewSearcher(g, k, words, Gather{Distances: true}) // used again and again
-				alone.Along(NewNeighbors(g))
+				alone.visitNeighbors(NewNeighbors(g))
 				for _, n := range []int{0, 1, 2, 63, 64, 65, 200, 256, 511, 512} {
 					if n > s.Width() {
 						continue
@@ -115,7 +115,7 @@ func TestEachAlone(t *testing.T) {
 		g := searchedGraph(t, rand.New(rand.NewPCG(3, 4)), 90, 150)
 		for _, gather := range []Gather{{Distances: true}, {Levels: true}, {}} {
 			s := NewSearcher(g, k, words, gather)
-			s.Along(NewNeighbors(g))
+			s.visitNeighbors(NewNeighbors(g))
 			compareSearch(t, s, g, []int32{5, 80, 5, 0, 89}, 6)
 			if s.Packed(0) != nil != gather.Distances || (s.Levels(0) != Levels{}) != gather.Levels {
 				t.Errorf("%+v: has distances %v, levels %+v", gather, s.Packed(0), s.Levels(0))

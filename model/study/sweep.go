@@ -162,7 +162,7 @@ func (p *searcherPool) get() *searcher {
 	}
 	s := NewSearcher(p.params.Graph, p.kernel, p.words, p.params.Gather)
 	if p.params.Neighbors != nil {
-		s.Along(p.params.Neighbors)
+		s.visitNeighbors(p.params.Neighbors)
 	}
 	return &searcher{Searcher: s}
 }

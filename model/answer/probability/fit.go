@@ -14,13 +14,13 @@ type Labeled struct {
 	HeldOut bool
 }
 
-// MinLabeled is the least number of labeled facts for a fit, and for intercepts of a relation's own.
-const MinLabeled = 20
+// minLabeled is the least number of labeled facts for a fit, and for intercepts of a relation's own.
+const minLabeled = 20
 
 // minClaim is the least number of labeled facts of a relation for probabilities of its candidates.
 const minClaim = 2
 
-// ErrTooFew is the error of a fit to fewer than MinLabeled labeled facts that count, or to no unlabeled candidate.
+// ErrTooFew is the error of a fit to fewer than minLabeled labeled facts that count, or to no unlabeled candidate.
 var ErrTooFew = errors.New("too few facts to fit probabilities to")
 
 // Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The surroundings belong to the
@@ -47,7 +47,7 @@ func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Lab
 	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return l.ofItself() })
 	unlabeled = slices.DeleteFunc(unlabeled, func(o Observation) bool { return o.ofItself() })
 	if len(labeled) == 0 {
-		return nil, fmt.Errorf("%w: fewer than %d are of relations that have %d", ErrTooFew, MinLabeled, minClaim)
+		return nil, fmt.Errorf("%w: fewer than %d are of relations that have %d", ErrTooFew, minLabeled, minClaim)
 	}
 	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: count(around.graph), Observed: len(labeled)}
 	// The shift comes from all labeled facts; only facts among the best answers are examples.
@@ -57,7 +57,7 @@ func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Lab
 	for _, l := range labeled {
 		m.Labeled[l.Relation]++
 	}
-	m.Own = own(m.Labeled)
+	m.OwnIntercepts = ownIntercepts(m.Labeled)
 	var examples []example
 	add := func(o *Observation, isLabeled bool, weight int) {
 		if group, claimed := m.group(o); claimed {
@@ -80,9 +80,9 @@ func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Lab
 			add(&unlabeled[i], false, weight)
 		}
 	}
-	if facts < MinLabeled || len(examples) == facts {
+	if facts < minLabeled || len(examples) == facts {
 		return nil, fmt.Errorf("%w: %d labeled facts are among the %d best answers of their queries, want %d; %d unlabeled candidates are, want 1",
-			ErrTooFew, facts, sample.K, MinLabeled, len(examples)-facts)
+			ErrTooFew, facts, sample.K, minLabeled, len(examples)-facts)
 	}
 	if m.fit(ctx, examples); ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -377,8 +377,8 @@ func TestRelationsOfFewFacts(t *testing.T) {
 	if loop := e.Estimate(&o); loop.Claimed {
 		t.Errorf("a fact of an entity with itself: %+v, want no claim", loop)
 	}
-	if g := m.Folds[0].Groups; !slices.Equal(m.Own, []int{0, 1}) || len(g) != 3*distances || g[2*distances] == 0 {
-		t.Errorf("relations %v have intercepts of their own, all are %v, want those of relations 0 and 1, and one in common", m.Own, g)
+	if g := m.Folds[0].Groups; !slices.Equal(m.OwnIntercepts, []int{0, 1}) || len(g) != 3*distances || g[2*distances] == 0 {
+		t.Errorf("relations %v have intercepts of their own, all are %v, want those of relations 0 and 1, and one in common", m.OwnIntercepts, g)
 	}
 }
 

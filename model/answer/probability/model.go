@@ -23,10 +23,10 @@ type Model struct {
 	Facts    int64 `json:"facts"`
 	Observed int   `json:"observed"`
 	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their queries. With fewer
-	// than MinLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
+	// than minLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
 	Labeled []int `json:"labeled"`
-	// Own are the relations with MinLabeled labeled facts or more, ascending: only these have intercepts of their own, so that files stay small.
-	Own []int `json:"own_intercepts"`
+	// OwnIntercepts are the relations with minLabeled labeled facts or more, ascending: only these have intercepts of their own, so that files stay small.
+	OwnIntercepts []int `json:"own_intercepts"`
 	// Shift was subtracted from the scores of labeled facts that training saw.
 	Shift Shift `json:"shift"`
 	// Features are the names of the regressions' features. Folds has, for each fold of facts, the regression that was fitted to the others.
@@ -55,11 +55,11 @@ const checksumKey = "checksum"
 // distances is the number of groups of a relation's facts: those of one, two and three hops, and of others.
 const distances = 4
 
-// own returns the relations with MinLabeled labeled facts or more.
-func own(labeled []int) []int {
+// ownIntercepts returns the relations with minLabeled labeled facts or more.
+func ownIntercepts(labeled []int) []int {
 	relations := []int{}
 	for r, n := range labeled {
-		if n >= MinLabeled {
+		if n >= minLabeled {
 			relations = append(relations, r)
 		}
 	}
@@ -68,9 +68,9 @@ func own(labeled []int) []int {
 
 // group returns the index of the intercept of a fact's relation and hops, or false if there are no probabilities for the relation.
 func (m *Model) group(o *Observation) (group int, claimed bool) {
-	relation, found := slices.BinarySearch(m.Own, int(o.Relation))
+	relation, found := slices.BinarySearch(m.OwnIntercepts, int(o.Relation))
 	if !found {
-		relation = len(m.Own)
+		relation = len(m.OwnIntercepts)
 	}
 	distance := 0
 	if o.Hops > 0 && o.Hops < distances {
@@ -80,13 +80,13 @@ func (m *Model) group(o *Observation) (group int, claimed bool) {
 }
 
 // groups returns the number of groups.
-func (m *Model) groups() int { return distances * (len(m.Own) + 1) }
+func (m *Model) groups() int { return distances * (len(m.OwnIntercepts) + 1) }
 
 // None returns the model of a sample with too few facts.
 func None(s Sample) *Model {
 	return &Model{
 		FormatVersion: FormatVersion, TooFew: true, Sample: s,
-		Labeled: []int{}, Own: []int{}, Features: names(), Folds: []Regression{}, Curve: Curve{Blocks: []Block{}},
+		Labeled: []int{}, OwnIntercepts: []int{}, Features: names(), Folds: []Regression{}, Curve: Curve{Blocks: []Block{}},
 	}
 }
 
@@ -149,7 +149,7 @@ func (m *Model) Check() error {
 
 // checkNone returns an error for a model with TooFew that has something that was fitted.
 func (m *Model) checkNone() error {
-	if len(m.Labeled)+len(m.Own)+len(m.Folds)+len(m.Curve.Blocks) > 0 {
+	if len(m.Labeled)+len(m.OwnIntercepts)+len(m.Folds)+len(m.Curve.Blocks) > 0 {
 		return errors.New("too_few stands beside what was fitted")
 	}
 	return strict.First(strict.Count("source.reach", m.Source.Reach))
@@ -169,12 +169,12 @@ func (m *Model) checkCounts() error {
 			claimed += n
 		}
 	}
-	if want := own(m.Labeled); !slices.Equal(m.Own, want) {
-		return fmt.Errorf("own_intercepts are not the %d relations with %d labeled facts or more", len(want), MinLabeled)
+	if want := ownIntercepts(m.Labeled); !slices.Equal(m.OwnIntercepts, want) {
+		return fmt.Errorf("own_intercepts are not the %d relations with %d labeled facts or more", len(want), minLabeled)
 	}
 	labeled, unlabeled := m.Curve.totals()
-	if labeled != claimed || labeled < MinLabeled || unlabeled == 0 {
-		return fmt.Errorf("curve has %d labeled and %d unlabeled observations, want %d, at least %d, and at least 1", labeled, unlabeled, claimed, MinLabeled)
+	if labeled != claimed || labeled < minLabeled || unlabeled == 0 {
+		return fmt.Errorf("curve has %d labeled and %d unlabeled observations, want %d, at least %d, and at least 1", labeled, unlabeled, claimed, minLabeled)
 	}
 	return strict.First(strict.Between("observed", m.Observed, passed, m.Sample.Facts), strict.Between("facts", m.Facts, int64(m.Observed), 1<<62))
 }

@@ -68,7 +68,7 @@ func TestForgedFiles(t *testing.T) {
 		"labeled[0] is -3":                func(m *Model) { m.Labeled[0] = -3 },
 		"labeled and":                     func(m *Model) { m.Labeled[0]++ },
 		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4] },
-		"own_intercepts are not the 2":    func(m *Model) { m.Own[1] = 2 },
+		"own_intercepts are not the 2":    func(m *Model) { m.OwnIntercepts[1] = 2 },
 		"observed is 5001":                func(m *Model) { m.Observed = 5001 },
 		"facts is 3":                      func(m *Model) { m.Facts = 3 },
 		"source.reach is -1":              func(m *Model) { m.Source.Reach = -1 },

@@ -26,7 +26,7 @@ type Regression struct {
 	Weights    []float64 `json:"weights"`
 	Means      []float64 `json:"means"`
 	Deviations []float64 `json:"deviations"`
-	// Groups has intercepts for each relation of Model.Own, one by distances, and last those that other relations have in common. What holds
+	// Groups has intercepts for each relation of Model.OwnIntercepts, one by distances, and last those that other relations have in common. What holds
 	// of the facts of a relation (each product is two hops from its category) need not hold of others.
 	Groups []float64 `json:"groups"`
 }

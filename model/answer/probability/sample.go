@@ -311,7 +311,7 @@ func Enough(facts []Drawn, relations int) bool {
 			claimed += n
 		}
 	}
-	return claimed >= MinLabeled
+	return claimed >= minLabeled
 }
 
 // Drawn is a fact that is to be labeled.

@@ -61,9 +61,9 @@ func newSurroundings(g *graph.Graph, mostPairs int64) *Surroundings {
 				s.around = append(s.around, leaving)
 			}
 		}
-		own := s.around[begin:]
-		slices.Sort(own)
-		for _, r := range own {
+		leavingRelations := s.around[begin:]
+		slices.Sort(leavingRelations)
+		for _, r := range leavingRelations {
 			s.facts = append(s.facts, counts[r])
 			s.holders[r]++
 			s.edges[r] += counts[r]
@@ -89,7 +89,7 @@ func newSurroundings(g *graph.Graph, mostPairs int64) *Surroundings {
 func (s *Surroundings) pair() {
 	n := len(s.holders)
 	s.rows = make([]together, n)
-	apart, counts := s.apart(), make([]int32, n)
+	absentAll, counts := s.absentOfAll(), make([]int32, n)
 	var met []int32
 	for q := range int32(n) {
 		t := &s.rows[q]
@@ -109,9 +109,9 @@ func (s *Surroundings) pair() {
 		t.relations, t.both, t.shift = make([]int32, 0, held), make([]int32, 0, held), make([]float64, 0, held)
 		holders := s.holders[q]
 		// Most relations leave no entity with this one, and what they add follows from how many they leave.
-		t.absent = apart(holders) - s.evidence(holders, holders, 0).absent
+		t.absent = absentAll(holders) - s.evidence(holders, holders, 0).absent
 		if holders > 0 {
-			t.absentLess = apart(holders-1) - s.evidence(holders-1, holders, 0).absent
+			t.absentLess = absentAll(holders-1) - s.evidence(holders-1, holders, 0).absent
 		}
 		// Relations that leave an entity with this one replace their share of these sums. Those of one entity are often alike.
 		var change changes
@@ -148,9 +148,9 @@ func (s *Surroundings) changes(q, r, both int32) changes {
 	}
 }
 
-// apart returns what all relations together add to the log odds of one that leaves a number of entities (holders), where none leaves an entity with it.
+// absentOfAll returns what all relations together add to the log odds of one that leaves a number of entities (holders), where none leaves an entity with it.
 // It counts relations that leave equally many entities, so that all pairs of many thousand relations take no time.
-func (s *Surroundings) apart() func(holders int32) float64 {
+func (s *Surroundings) absentOfAll() func(holders int32) float64 {
 	times, sums := map[int32]int{}, map[int32]float64{}
 	for _, holders := range s.holders {
 		times[holders]++

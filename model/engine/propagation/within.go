@@ -12,7 +12,7 @@ import (
 type within struct {
 	finder     *parts.Finder
 	part       parts.Subgraph
-	given      *parts.Subgraph // the part, where the query gave it
+	givenPart  *parts.Subgraph // the part, where the query gave it
 	query      graph.Query     // that the part was found for
 	found      bool            // its entities are known,
 	complete   bool            // and its edges, which the runner's graph has
@@ -45,20 +45,20 @@ func (p *Propagator) enter(q Request) Request {
 }
 
 // find finds the entities of the part of a query, unless it is given or the last one's.
-func (p *Propagator) find(q graph.Query, given *parts.Subgraph) {
+func (p *Propagator) find(q graph.Query, givenPart *parts.Subgraph) {
 	x := p.reach
-	if x.found && q.Source == x.query.Source && q.SameGraph(x.query) && given == x.given {
+	if x.found && q.Source == x.query.Source && q.SameGraph(x.query) && givenPart == x.givenPart {
 		return
 	}
-	if x.given != nil {
+	if x.givenPart != nil {
 		x.part = parts.Subgraph{} // its arrays are another's
 	}
-	if given != nil {
-		x.part = *given
+	if givenPart != nil {
+		x.part = *givenPart
 	} else {
 		x.part.Entities = x.finder.Entities(q, x.part.Entities)
 	}
-	x.query, x.given, x.found, x.complete = q, given, true, false
+	x.query, x.givenPart, x.found, x.complete = q, givenPart, true, false
 }
 
 // complete makes the part the graph of the runner.
@@ -67,7 +67,7 @@ func (p *Propagator) complete() {
 	if x.complete {
 		return
 	}
-	if x.given == nil {
+	if x.givenPart == nil {
 		x.finder.Complete(x.query, &x.part)
 	}
 	x.complete = true

@@ -109,22 +109,22 @@ func (s *linear) prepare(worker *linearWorker, t, lo, hi int) {
 
 // Tables returns the tables by layer. What is not prepared is computed in b.
 func (s *linear) Tables(relation int32, b *Buffers) [][]float32 {
-	b.tables, b.own = parallel.Extend(b.tables, len(s.layers)), parallel.Extend(b.own, len(s.layers))
+	b.tables, b.computed = parallel.Extend(b.tables, len(s.layers)), parallel.Extend(b.computed, len(s.layers))
 	for t := range s.layers {
-		b.tables[t] = s.table(t, relation, &b.own[t])
+		b.tables[t] = s.table(t, relation, &b.computed[t])
 	}
 	return b.tables
 }
 
 // table returns a layer's table for a query relation. If Prepare has not computed it, it is computed into a buffer, with the same
 // bits, but more slowly while training, without a transposed map.
-func (s *linear) table(t int, relation int32, own *[]float32) []float32 {
+func (s *linear) table(t int, relation int32, buffer *[]float32) []float32 {
 	if prepared, ok := s.prepared[relation]; ok {
 		return prepared[t]
 	}
 	layer, d := &s.layers[t], s.dim
-	out := parallel.Resize(*own, len(layer.bias))
-	*own = out
+	out := parallel.Resize(*buffer, len(layer.bias))
+	*buffer = out
 	copy(out, layer.bias)
 	if s.training {
 		s.kernel.Multiply(out, layer.weight, s.Query(relation), len(out), d, 1, true)

@@ -30,8 +30,8 @@ type Source interface {
 
 // Buffers hold, for one propagator, the tables that a source makes for its queries alone.
 type Buffers struct {
-	tables [][]float32 // by layer, views
-	own    [][]float32 // by layer
+	tables   [][]float32 // by layer, views
+	computed [][]float32 // by layer
 }
 
 // Gradient is the gradient of the embeddings that a source gave to one query.

@@ -15,11 +15,11 @@ func (p *Pass) attend() {
 	p.Final = make([]float64, m.graph.Entities*c.Dim)
 	for o := range m.graph.Entities {
 		var logits []float64
-		for _, t := range p.open(o) {
+		for _, t := range p.finalLayers(o) {
 			logits = append(logits, m.score(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.embedding)/c.AttentionTemperature)
 		}
 		weights := softmax(logits)
-		for i, t := range p.open(o) {
+		for i, t := range p.finalLayers(o) {
 			p.Attention[t*m.graph.Entities+o] = weights[i]
 			for j, value := range row(p.Hiddens[t], o, c.Dim) {
 				row(p.Final, o, c.Dim)[j] += weights[i] * value
@@ -37,23 +37,23 @@ func (p *Pass) attendBackward(final []float64, states [][]float64, embedding []f
 		weight := func(t int) float64 { return p.Attention[t*m.graph.Entities+o] }
 		// The gradient of weight t is along[t], the gradient of logit t weight[t] (along[t] - mean).
 		along, mean := make([]float64, c.Layers+1), 0.0
-		for _, t := range p.open(o) {
+		for _, t := range p.finalLayers(o) {
 			for j, value := range row(p.Hiddens[t], o, c.Dim) {
 				along[t] += gradient[j] * value
 				row(states[t], o, c.Dim)[j] += weight(t) * gradient[j]
 			}
 			mean += weight(t) * along[t]
 		}
-		for _, t := range p.open(o) {
+		for _, t := range p.finalLayers(o) {
 			logit := weight(t) * (along[t] - mean) / c.AttentionTemperature
 			m.scoreBackward(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.embedding, logit, row(states[t], o, c.Dim), embedding, into)
 		}
 	}
 }
 
-// open returns the layers whose states of o are part of its final state: dist(o) to dist(o) + delta, up to
+// finalLayers returns the layers whose states of o are part of its final state: dist(o) to dist(o) + delta, up to
 // the last layer; none if o is not reached.
-func (p *Pass) open(o int) []int {
+func (p *Pass) finalLayers(o int) []int {
 	c := p.model.configuration
 	var layers []int
 	for t := range c.Layers + 1 {

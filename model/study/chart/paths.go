@@ -25,7 +25,7 @@ const (
 	stepRow     = 19.0
 	lanePitch   = 14.0
 	lanesWidth  = 8 * lanePitch // of more lanes, which are then closer
-	bend        = 7.0           // the radius of a turn
+	bend        = 7.0           // the radius of a cornerHeight
 	textGap     = 13.0          // from an entity to its name
 	fullLetters = 300           // of a name that a pointer shows
 )
@@ -197,10 +197,10 @@ func (c *canvas) step(g *pathGraph, l *pathLink, center, x, heaviest float64) {
 	upper, lower := g.rows[l.upper], g.rows[l.lower]
 	line, tip := fmt.Sprintf("M%.1f %.1fV%.1f", center, upper, lower), l.y
 	if l.lane > 0 {
-		turn := math.Copysign(bend, l.y-upper) // up for a step that leads back to where it began
+		cornerHeight := math.Copysign(bend, l.y-upper) // up for a step that leads back to where it began
 		line = fmt.Sprintf("M%.1f %.1fH%.1fQ%.1f %.1f %.1f %.1fV%.1fQ%.1f %.1f %.1f %.1fH%.1fQ%.1f %.1f %.1f %.1fV%.1f",
-			center, upper, x+bend, x, upper, x, upper+turn, l.y-turn, x, l.y, x+bend, l.y, center-bend, center, l.y, center, l.y+bend, lower)
-		tip -= turn
+			center, upper, x+bend, x, upper, x, upper+cornerHeight, l.y-cornerHeight, x, l.y, x+bend, l.y, center-bend, center, l.y, center, l.y+bend, lower)
+		tip -= cornerHeight
 	}
 	width, class := 1.5, "step"
 	if heaviest > 0 {

@@ -24,8 +24,8 @@ func (m *machine) partition() {
 	XORQ(p.i, p.i)
 	MOVQ(Mem{Base: pointer("end")}, p.end)
 	for at, what := range []string{"parents", "siblings", "children", "unreached", "table"} {
-		p.wanted[at] = m.v(at)
-		m.fill(Load(Param(what), GP32()).(reg.GPVirtual), p.wanted[at])
+		p.limits[at] = m.v(at)
+		m.fill(Load(Param(what), GP32()).(reg.GPVirtual), p.limits[at])
 	}
 	p.sender, p.row, p.relation, p.front = m.v(5), m.v(6), m.v(7), m.v(8)
 
@@ -51,7 +51,7 @@ type partitioner struct {
 	listed                   reg.GPVirtual // its entries of Senders.Offsets
 	senders, relations, rows reg.GPVirtual
 	end                      reg.GPVirtual      // the number of senders listed so far
-	wanted                   [5]reg.VecPhysical // the limits that rows are compared with, and the rows of a table
+	limits                   [5]reg.VecPhysical // the limits that rows are compared with, and the rows of a table
 
 	sender, row, relation, front reg.VecPhysical
 	classifier
@@ -158,7 +158,7 @@ func (p *partitioner) put(kind int, rows, relations string, end reg.GPVirtual) {
 	}
 	p.compress(who, p.front)
 	if kind == 1 {
-		VPSUBD(p.wanted[4], p.front, p.front)
+		VPSUBD(p.limits[4], p.front, p.front)
 	}
 	VMOVUPS(p.front, Mem{Base: pointer(rows), Index: end, Scale: 4})
 	p.compress(p.relation, p.front)

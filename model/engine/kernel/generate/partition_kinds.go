@@ -37,10 +37,10 @@ func (p *opmasks) classify(e reg.GPVirtual) {
 	VMOVDQU32_Z(Mem{Base: p.relations, Index: e, Scale: 4}, read, p.relation)
 	VPXORD(p.row, p.row, p.row) // avoids a dependence on the previous gather
 	VPGATHERDD(Mem{Base: p.rows, Index: p.sender, Scale: 4}, gather, p.row)
-	VPCMPEQD(p.wanted[3], p.row, read, unreached)
-	VPCMPD(U8(1), p.wanted[0], p.row, read, kinds[0]) // less than
-	VPCMPD(U8(1), p.wanted[1], p.row, read, kinds[1])
-	VPCMPEQD(p.wanted[2], p.row, read, kinds[2])
+	VPCMPEQD(p.limits[3], p.row, read, unreached)
+	VPCMPD(U8(1), p.limits[0], p.row, read, kinds[0]) // less than
+	VPCMPD(U8(1), p.limits[1], p.row, read, kinds[1])
+	VPCMPEQD(p.limits[2], p.row, read, kinds[2])
 	KANDNW(kinds[1], kinds[0], kinds[1])
 	known := p.label("known")
 	KORTESTW(unreached, unreached)
@@ -48,7 +48,7 @@ func (p *opmasks) classify(e reg.GPVirtual) {
 	left := GP32()
 	KMOVW(unreached, left)
 	p.zero(p.front)
-	VPCMPD(U8(5), p.front, p.wanted[2], unreached, unreached) // not where children are not listed
+	VPCMPD(U8(5), p.front, p.limits[2], unreached, unreached) // not where children are not listed
 	KORW(unreached, kinds[2], kinds[2])
 	p.reach(e, left)
 	Label(known)
@@ -92,10 +92,10 @@ func (p *bytemasks) classify(e reg.GPVirtual) {
 	p.zero(p.row) // avoids a dependence on the previous gather
 	VPGATHERDD(p.gather, Mem{Base: p.rows, Index: p.sender, Scale: 4}, p.row)
 	parents, siblings, children, unreached := p.kinds[0], p.kinds[1], p.kinds[2], p.gather
-	VPCMPGTD(p.row, p.wanted[0], parents) // less than
-	VPCMPGTD(p.row, p.wanted[1], siblings)
-	VPCMPEQD(p.row, p.wanted[2], children)
-	VPCMPEQD(p.row, p.wanted[3], unreached)
+	VPCMPGTD(p.row, p.limits[0], parents) // less than
+	VPCMPGTD(p.row, p.limits[1], siblings)
+	VPCMPEQD(p.row, p.limits[2], children)
+	VPCMPEQD(p.row, p.limits[3], unreached)
 	VPANDN(siblings, parents, siblings)
 	for _, v := range []reg.VecPhysical{parents, siblings, children, unreached} {
 		VPAND(p.read, v, v)
@@ -104,7 +104,7 @@ func (p *bytemasks) classify(e reg.GPVirtual) {
 	VMOVMSKPS(unreached, left)
 	TESTL(left, left)
 	JZ(LabelRef(known))
-	VPANDN(unreached, p.wanted[2], unreached) // their signs: not where the children's limit is negative, since children are not listed
+	VPANDN(unreached, p.limits[2], unreached) // their signs: not where the children's limit is negative, since children are not listed
 	VPOR(unreached, children, children)
 	p.reach(e, left)
 	Label(known)

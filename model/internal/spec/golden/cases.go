@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// ModuleRoot returns the folder of go.mod.
-func ModuleRoot(t testing.TB) string {
+// moduleRoot returns the folder of go.mod.
+func moduleRoot(t testing.TB) string {
 	t.Helper()
 	root, err := os.Getwd()
 	if err != nil {
@@ -45,7 +45,7 @@ func further(root string) string {
 // name. Without that folder it logs so. A folder without cases, or with an invalid one, fails the test.
 func Cases(t testing.TB) []*Case {
 	t.Helper()
-	root := ModuleRoot(t)
+	root := moduleRoot(t)
 	cases := readFolder(t, filepath.Join(root, "model", "internal", "spec", "golden", "testdata"))
 	folder := further(root)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

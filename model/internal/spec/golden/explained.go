@@ -48,7 +48,7 @@ type ExplainedPath struct {
 // folder of further cases where there is one. A folder without explanations, or with invalid ones, fails the test.
 func Explanations(t testing.TB) []Explanation {
 	t.Helper()
-	root := ModuleRoot(t)
+	root := moduleRoot(t)
 	explained := readExplanations(t, filepath.Join(root, "model", "internal", "spec", "golden", "testdata", "explained"))
 	folder := filepath.Dir(further(root))
 	if _, err := os.Stat(filepath.Join(folder, "golden-explain")); errors.Is(err, fs.ErrNotExist) {

@@ -57,7 +57,7 @@ func ULTRACases(t testing.TB) map[string]*ULTRA {
 	t.Helper()
 	folder := os.Getenv("ULTRA_GOLDEN_DIR")
 	if folder == "" {
-		folder = filepath.Join(ModuleRoot(t), "..", "shared", "golden-ultra")
+		folder = filepath.Join(moduleRoot(t), "..", "shared", "golden-ultra")
 	}
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
@@ -115,7 +115,7 @@ func Data(t testing.TB) string {
 	if data := os.Getenv("TAGNET_DATA"); data != "" {
 		return data
 	}
-	return filepath.Join(ModuleRoot(t), "..", "shared", "data")
+	return filepath.Join(moduleRoot(t), "..", "shared", "data")
 }
 
 // Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it the test is skipped.

@@ -61,7 +61,7 @@ func ZeroCases(t testing.TB) map[string]*Zero {
 	t.Helper()
 	folder := os.Getenv("ZERO_GOLDEN_DIR")
 	if folder == "" {
-		folder = filepath.Join(ModuleRoot(t), "..", "shared", "golden-zero")
+		folder = filepath.Join(moduleRoot(t), "..", "shared", "golden-zero")
 	}
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
