@@ -7,10 +7,10 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 
 	_ "tagnet/formats/storage/schemes" // --out may be a gs:// URL
 	"tagnet/infra/internal/program"
+	"tagnet/model/graph/synthetic"
 )
 
 func main() { os.Exit(program.Run("generate", "interrupted, nothing was written", run)) }
@@ -25,12 +25,10 @@ type options struct {
 	kind                string
 }
 
-// The kinds of graphs.
+// The kinds of graphs, beside synthetic.Kinds.
 const (
-	powerLawKind  = "power-law"
-	rulesKind     = "rules"
-	shopKind      = "shop"
-	hierarchyKind = "hierarchy"
+	powerLawKind = "power-law"
+	rulesKind    = "rules"
 )
 
 // onlyFor has the flags that are only for a power law, and for one other kind if it is not "".
@@ -84,8 +82,9 @@ func (o options) check(set *flag.FlagSet) error {
 			other = f.Name
 		}
 	})
+	_, drawn := synthetic.Kinds[o.kind]
 	switch {
-	case !slices.Contains([]string{powerLawKind, rulesKind, shopKind, hierarchyKind}, o.kind):
+	case !drawn && o.kind != powerLawKind && o.kind != rulesKind:
 		return program.Usage("--kind is %q: want power-law, rules, shop or hierarchy", o.kind)
 	case other != "":
 		return program.Usage("--%s is not for --kind %s, which draws it: leave it out", other, o.kind)
@@ -107,10 +106,8 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	switch o.kind {
 	case rulesKind:
 		return writeRules(ctx, o, out)
-	case shopKind:
-		return writeDrawn(ctx, o, shop, out)
-	case hierarchyKind:
-		return writeDrawn(ctx, o, hierarchy, out)
+	case powerLawKind:
+		return writePowerLaw(ctx, o, out)
 	}
-	return writePowerLaw(ctx, o, out)
+	return writeKind(ctx, o, out)
 }

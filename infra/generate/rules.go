@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"strings"
 
 	"tagnet/infra/internal/program"
@@ -30,6 +31,20 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about %d entities, and %d rules\n", o.out, len(train), len(valid), len(test), g.Entities, len(g.Rules))
+	return nil
+}
+
+// writeKind makes a graph of a kind that synthetic draws, and writes it.
+func writeKind(ctx context.Context, o options, out io.Writer) error {
+	s := synthetic.Kinds[o.kind].Draw(int(o.facts), rand.New(rand.NewPCG(o.seed, mix(o.seed))))
+	if len(s.Valid)*len(s.Test) == 0 {
+		return o.tooFew()
+	}
+	train, valid, test := text("train", synthetic.Lines(s.Train)), text("valid", synthetic.Lines(s.Valid)), text("test", synthetic.Lines(s.Test))
+	if err := writeFiles(ctx, o.out, train, valid, test); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts\n", o.out, len(s.Train), len(s.Valid), len(s.Test))
 	return nil
 }
 

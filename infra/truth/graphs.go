@@ -12,38 +12,38 @@ import (
 	"slices"
 	"strings"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
 	"tagnet/infra/internal/engine"
+	"tagnet/model/graph/kg"
 	"tagnet/model/graph/synthetic"
 )
 
 // sources are the graphs all of whose facts are known, by name: those of folders of the data, and made-up ones.
-var sources = map[string]func(ctx context.Context, scratch string) ([]datasets.Fact, error){
+var sources = map[string]func(ctx context.Context, scratch string) ([]kg.Triple, error){
 	"family":    files("graphs/family"),
 	"WN18RR_v1": files("inductive/WN18RR_v1"),
 	"fb237_v1":  files("inductive/fb237_v1"),
-	"tutorial":  sample("sample", append(splits, datasets.MissingFile)...),
-	"shop":      sample("sample-shop", append(splits, datasets.MissingFile)...),
-	"hierarchy": sample("sample-hierarchy", append(splits, datasets.MissingFile)...),
-	"rules":     func(context.Context, string) ([]datasets.Fact, error) { return ruled() },
-	"crowd":     func(context.Context, string) ([]datasets.Fact, error) { return crowd(), nil },
+	"tutorial":  sample("sample", append(splits, synthetic.MissingFile)...),
+	"shop":      sample("sample-shop", append(splits, synthetic.MissingFile)...),
+	"hierarchy": sample("sample-hierarchy", append(splits, synthetic.MissingFile)...),
+	"rules":     func(context.Context, string) ([]kg.Triple, error) { return ruled() },
+	"crowd":     func(context.Context, string) ([]kg.Triple, error) { return crowd(), nil },
 }
 
 // splits are the files of a dataset.
 var splits = []string{"train.txt", "valid.txt", "test.txt"}
 
 // files returns the facts of all splits of a folder of the data.
-func files(folder string) func(context.Context, string) ([]datasets.Fact, error) {
-	return func(context.Context, string) ([]datasets.Fact, error) {
+func files(folder string) func(context.Context, string) ([]kg.Triple, error) {
+	return func(context.Context, string) ([]kg.Triple, error) {
 		return read(engine.Data(folder), splits...)
 	}
 }
 
 // sample returns the facts of files of a made-up graph.
-func sample(name string, files ...string) func(context.Context, string) ([]datasets.Fact, error) {
-	return func(ctx context.Context, scratch string) ([]datasets.Fact, error) {
-		made, _ := datasets.SampleNamed(name)
+func sample(name string, files ...string) func(context.Context, string) ([]kg.Triple, error) {
+	return func(ctx context.Context, scratch string) ([]kg.Triple, error) {
+		made, _ := synthetic.SampleNamed(name)
 		folder := filepath.Join(scratch, name)
 		if err := made.Write(ctx, folder, 0); err != nil {
 			return nil, err
@@ -53,8 +53,8 @@ func sample(name string, files ...string) func(context.Context, string) ([]datas
 }
 
 // read returns the facts of files of a folder, each once.
-func read(folder string, names ...string) (facts []datasets.Fact, err error) {
-	known := map[datasets.Fact]bool{}
+func read(folder string, names ...string) (facts []kg.Triple, err error) {
+	known := map[kg.Triple]bool{}
 	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
@@ -65,7 +65,7 @@ func read(folder string, names ...string) (facts []datasets.Fact, err error) {
 			if len(fields) != 3 {
 				return nil, fmt.Errorf("reading a graph: %s: %q is not head, relation and tail", name, line)
 			}
-			if f := (datasets.Fact{Head: fields[0], Relation: fields[1], Tail: fields[2]}); !known[f] {
+			if f := (kg.Triple{Head: fields[0], Relation: fields[1], Tail: fields[2]}); !known[f] {
 				known[f] = true
 				facts = append(facts, f)
 			}
@@ -75,25 +75,25 @@ func read(folder string, names ...string) (facts []datasets.Fact, err error) {
 }
 
 // ruled returns a graph in which random rules hold, with noise.
-func ruled() (facts []datasets.Fact, err error) {
+func ruled() (facts []kg.Triple, err error) {
 	exactly := func(n int) synthetic.Range { return synthetic.Range{Least: n, Most: n} }
 	g, err := synthetic.New(7, synthetic.Options{Entities: exactly(1000), Relations: exactly(24), Degree: exactly(12)})
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range append(slices.Clone(g.Facts), g.HeldOut...) {
-		facts = append(facts, datasets.Fact{Head: fmt.Sprint("e", f.Head), Relation: fmt.Sprint("r", f.Relation), Tail: fmt.Sprint("e", f.Tail)})
+		facts = append(facts, kg.Triple{Head: fmt.Sprint("e", f.Head), Relation: fmt.Sprint("r", f.Relation), Tail: fmt.Sprint("e", f.Tail)})
 	}
 	return facts, nil
 }
 
 // crowd returns a shop of 3,000 customers and 30 items, each of one of six kinds: customers buy what is of the kinds that they like, in nine of ten cases, and
 // one of ten customers something else, too.
-func crowd() (facts []datasets.Fact) {
+func crowd() (facts []kg.Triple) {
 	const customers, items, kinds = 3000, 30, 6
 	random := rand.New(rand.NewPCG(11, 11))
 	add := func(head, relation, tail string, i, j int) {
-		facts = append(facts, datasets.Fact{Head: fmt.Sprint(head, i), Relation: relation, Tail: fmt.Sprint(tail, j)})
+		facts = append(facts, kg.Triple{Head: fmt.Sprint(head, i), Relation: relation, Tail: fmt.Sprint(tail, j)})
 	}
 	for i := range items {
 		add("item", "is", "kind", i, i%kinds)
@@ -117,13 +117,13 @@ func crowd() (facts []datasets.Fact) {
 }
 
 // remove takes a share of the facts out of a graph, each by its key. A fact stays if one of its names would be in no other, or if it is of the relation to keep.
-func remove(facts []datasets.Fact, share float64, keep string) (kept, removed []datasets.Fact) {
+func remove(facts []kg.Triple, share float64, keep string) (kept, removed []kg.Triple) {
 	named := map[string]bool{}
-	stays := func(f datasets.Fact) {
+	stays := func(f kg.Triple) {
 		kept = append(kept, f)
 		named[f.Head], named["\t"+f.Relation], named[f.Tail] = true, true, true
 	}
-	var chosen []datasets.Fact
+	var chosen []kg.Triple
 	for _, f := range facts {
 		if f.Relation == keep || key(f) >= share {
 			stays(f)
@@ -142,13 +142,13 @@ func remove(facts []datasets.Fact, share float64, keep string) (kept, removed []
 }
 
 // key returns a number from 0 to 1 that follows from a fact alone.
-func key(f datasets.Fact) float64 {
+func key(f kg.Triple) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "truth\t%s\t%s\t%s", f.Head, f.Relation, f.Tail))
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
 // write writes a file of facts.
-func write(ctx context.Context, path string, facts []datasets.Fact) error {
+func write(ctx context.Context, path string, facts []kg.Triple) error {
 	var text bytes.Buffer
 	for _, f := range facts {
 		fmt.Fprintf(&text, "%s\t%s\t%s\n", f.Head, f.Relation, f.Tail)

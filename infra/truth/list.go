@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
@@ -77,7 +76,7 @@ const Measured = "measured"
 
 // removal has the facts of a setting that stay and those that are removed, as far as they are of the listed relations.
 type removal struct {
-	kept, removed []datasets.Fact
+	kept, removed []kg.Triple
 	relations     string  // of the list, "all" or separated by commas
 	missing       float64 // the share that was removed
 }
@@ -148,7 +147,7 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	}
 	if s.Own {
 		r.kept, err = sample("sample", "train.txt", "valid.txt")(ctx, filepath.Join(folder, "sample"))
-		r.removed = slices.DeleteFunc(all, func(f datasets.Fact) bool { return slices.Contains(r.kept, f) })
+		r.removed = slices.DeleteFunc(all, func(f kg.Triple) bool { return slices.Contains(r.kept, f) })
 	} else {
 		r.kept, r.removed = remove(all, float64(s.Percent)/100, s.Keep)
 	}
@@ -159,13 +158,13 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	if r.relations = "all"; s.Relations > 0 {
 		most := mostFacts(r.kept, s.Relations)
 		r.relations = strings.Join(most, ",")
-		r.removed = slices.DeleteFunc(r.removed, func(f datasets.Fact) bool { return !slices.Contains(most, f.Relation) })
+		r.removed = slices.DeleteFunc(r.removed, func(f kg.Triple) bool { return !slices.Contains(most, f.Relation) })
 	}
 	return write(ctx, filepath.Join(folder, "facts.tsv"), r.kept)
 }
 
 // mostFacts returns the relations of the most facts.
-func mostFacts(facts []datasets.Fact, n int) []string {
+func mostFacts(facts []kg.Triple, n int) []string {
 	count := map[string]int{}
 	for _, f := range facts {
 		count[f.Relation]++

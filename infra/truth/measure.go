@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/workspace/parquet"
+	"tagnet/model/graph/kg"
 )
 
 // result has the metrics of a setting, which its file holds.
@@ -53,13 +53,13 @@ type parents struct {
 }
 
 // measure compares a list with what was removed.
-func measure(list []parquet.Fact, removed []datasets.Fact) result {
-	known := map[datasets.Fact]bool{}
+func measure(list []parquet.Fact, removed []kg.Triple) result {
+	known := map[kg.Triple]bool{}
 	for _, f := range removed {
 		known[f] = true
 	}
 	isTrue := func(f parquet.Fact) bool {
-		return known[datasets.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}]
+		return known[kg.Triple{Head: f.Head, Relation: f.Relation, Tail: f.Tail}]
 	}
 	share := func(list []parquet.Fact, first int) float64 { // of true facts among the first
 		return float64(count(list[:min(first, len(list))], isTrue)) / float64(max(1, first))
@@ -101,8 +101,8 @@ func count(list []parquet.Fact, holds func(parquet.Fact) bool) (n int) {
 }
 
 // ofParents returns what a list says of terms. hidden are those whose parent the split hid.
-func ofParents(list []parquet.Fact, facts []datasets.Fact, hidden map[string]bool) *parents {
-	terms := slices.DeleteFunc(slices.Clone(facts), func(f datasets.Fact) bool { return f.Relation != "is_a" })
+func ofParents(list []parquet.Fact, facts []kg.Triple, hidden map[string]bool) *parents {
+	terms := slices.DeleteFunc(slices.Clone(facts), func(f kg.Triple) bool { return f.Relation != "is_a" })
 	return &parents{
 		Likely: count(list, func(f parquet.Fact) bool { return f.Relation == "is_a" && f.Probability != nil && *f.Probability > .5 }),
 		First:  float64(count(list[:min(200, len(list))], func(f parquet.Fact) bool { return hidden[f.Head] })) / 200,

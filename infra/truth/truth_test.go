@@ -11,18 +11,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/workspace/parquet"
+	"tagnet/model/graph/kg"
 )
 
-func fact(head, relation, tail string) datasets.Fact {
-	return datasets.Fact{Head: head, Relation: relation, Tail: tail}
+func fact(head, relation, tail string) kg.Triple {
+	return kg.Triple{Head: head, Relation: relation, Tail: tail}
 }
 
 // TestRemove checks that facts are removed by their keys alone, and that names stay.
 func TestRemove(t *testing.T) {
 	t.Parallel()
-	var facts []datasets.Fact
+	var facts []kg.Triple
 	for i := range 2000 {
 		facts = append(facts, fact(fmt.Sprint("h", i%40), fmt.Sprint("r", i%3), fmt.Sprint("t", i)), fact(fmt.Sprint("t", i), "of", "x"))
 	}
@@ -42,7 +42,7 @@ func TestRemove(t *testing.T) {
 	if diff := cmp.Diff(half, removed[:len(half)]); diff != "" {
 		t.Errorf("other facts decide which are removed:\n%s", diff)
 	}
-	if _, removed := remove([]datasets.Fact{fact("a", "r", "b"), fact("c", "r", "d")}, 1, ""); len(removed) != 0 {
+	if _, removed := remove([]kg.Triple{fact("a", "r", "b"), fact("c", "r", "d")}, 1, ""); len(removed) != 0 {
 		t.Errorf("%v are removed, want none: no other fact has their names", removed)
 	}
 }
@@ -70,7 +70,7 @@ func TestRemoval(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(folder, "facts.tsv")); err != nil || strings.Count(string(text), "\n") != 3926 {
 		t.Errorf("the file has %d lines, error %v", strings.Count(string(text), "\n"), err)
 	}
-	if got := mostFacts([]datasets.Fact{fact("a", "q", "b"), fact("a", "r", "b"), fact("b", "r", "a")}, 1); len(got) != 1 || got[0] != "r" {
+	if got := mostFacts([]kg.Triple{fact("a", "q", "b"), fact("a", "r", "b"), fact("b", "r", "a")}, 1); len(got) != 1 || got[0] != "r" {
 		t.Errorf("relations %q have the most facts, want r", got)
 	}
 }
@@ -125,7 +125,7 @@ func listed(head, relation, tail string, tailScore, headScore float32, probabili
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	list := []parquet.Fact{listed("a", "r", "b", 3, 1, .95), listed("a", "r", "c", 9, 2, .92), listed("b", "r", "c", -1, 8, .25), listed("c", "r", "b", 5, 4)}
-	removed := []datasets.Fact{fact("a", "r", "b"), fact("x", "r", "y"), fact("b", "r", "c")}
+	removed := []kg.Triple{fact("a", "r", "b"), fact("x", "r", "y"), fact("b", "r", "c")}
 	r := measure(list, removed)
 	want := result{Removed: 3, Listed: 4, Found: 2, Precisions: []precision{{50, .04, .04}, {100, .02, .02}, {500, .004, .004}, {3, 2. / 3, 1. / 3}}, Bins: make([]bin, 10)}
 	want.Bins[2], want.Bins[9] = bin{1, .25, 1}, bin{2, .935, .5}
@@ -139,7 +139,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("without probabilities there are bins: %v", r.Bins)
 	}
 	p := ofParents([]parquet.Fact{listed("a", "is_a", "b", 0, 0, .6), listed("b", "r", "b", 0, 0)},
-		[]datasets.Fact{fact("a", "is_a", "x"), fact("b", "is_a", "x"), fact("a", "r", "x")}, map[string]bool{"b": true})
+		[]kg.Triple{fact("a", "is_a", "x"), fact("b", "is_a", "x"), fact("a", "r", "x")}, map[string]bool{"b": true})
 	if diff := cmp.Diff(&parents{Likely: 1, First: .005, All: .5}, p); diff != "" {
 		t.Error(diff)
 	}

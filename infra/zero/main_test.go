@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage/lock"
 	"tagnet/infra/internal/program"
+	"tagnet/model/graph/synthetic"
 	"tagnet/model/weights/checkpoint"
 )
 
@@ -24,7 +24,7 @@ func workspaces(t *testing.T) (one, other string) {
 	root := t.TempDir()
 	for seed := range int64(2) {
 		data := filepath.Join(root, fmt.Sprintf("data-%d", seed))
-		if err := datasets.Samples()[0].Write(t.Context(), data, seed); err != nil {
+		if err := synthetic.Samples()[0].Write(t.Context(), data, seed); err != nil {
 			t.Fatal(err)
 		}
 		workspace := filepath.Join(root, fmt.Sprintf("families-%d", seed))

@@ -67,7 +67,7 @@ func Resolve(_ context.Context, nameOrFolder string) (string, error) {
 	}
 	switch info, err := os.Stat(nameOrFolder); {
 	case err == nil && info.IsDir():
-		if entry, ok := Named(nameOrFolder); ok && !holdsFacts(nameOrFolder) {
+		if entry, ok := Named(nameOrFolder); ok && !HoldsFacts(nameOrFolder) {
 			if folder, err := entry.find(); err == nil {
 				return folder, nil
 			}
@@ -94,8 +94,8 @@ func Named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// holdsFacts reports whether a folder is a dataset, which has a file of training facts, such as train.txt.
-func holdsFacts(folder string) bool {
+// HoldsFacts reports whether a folder is a dataset, which has a file of training facts, such as train.txt.
+func HoldsFacts(folder string) bool {
 	for _, pattern := range []string{"train.*", "train2id.txt"} {
 		if found, err := filepath.Glob(filepath.Join(folder, pattern)); err == nil && len(found) > 0 {
 			return true

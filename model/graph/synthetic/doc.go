@@ -8,4 +8,6 @@
 //
 // Some of the facts that follow are held out, so that the answers to queries about them are known. A foundation model can train on
 // an endless supply of such graphs; and what it answers on them shows which rules it has learned.
+//
+// Samples are graphs with names, such as a family or a shop, whose rules are known; Kinds are like them, of any size.
 package synthetic

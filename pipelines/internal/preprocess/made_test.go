@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/workspace/counts"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -15,7 +16,7 @@ import (
 // TestMadeUpGraphs names each made-up graph, in a workspace of that name, twice. No fact that a graph lacks is in any table.
 func TestMadeUpGraphs(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, made := range datasets.Samples() {
+	for _, made := range synthetic.Samples() {
 		flags := []string{"--workspace", made.Name, "--dataset", made.Name}
 		pipelinetest.Succeed(t, Pipeline(), flags...)
 		graph := filepath.Join(made.Name, "graph")
@@ -29,7 +30,7 @@ func TestMadeUpGraphs(t *testing.T) {
 		if made.Typed() && (s.Types == nil || s.Types.Entities != s.Entities) {
 			t.Errorf("%s: the types are %+v, want some of all %d entities", made.Name, s.Types, s.Entities)
 		}
-		missing, err := datasets.ReadMissing(t.Context(), filepath.Join(made.Name, made.Name))
+		missing, err := synthetic.ReadMissing(t.Context(), filepath.Join(made.Name, made.Name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestMadeUpGraphs(t *testing.T) {
 }
 
 // factsOf returns all facts of the graph of a workspace.
-func factsOf(t *testing.T, root string) map[datasets.Fact]bool {
+func factsOf(t *testing.T, root string) map[kg.Triple]bool {
 	t.Helper()
 	loaded, _, err := workspace.New(root).OpenGraph(t.Context())
 	if err != nil {
@@ -62,12 +63,12 @@ func factsOf(t *testing.T, root string) map[datasets.Fact]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[datasets.Fact]bool{}
+	known := map[kg.Triple]bool{}
 	for entity, tail := range all.Entities {
 		senders, relations := all.Graph.In(int32(entity))
 		for i, relation := range relations {
 			if int(relation) < len(loaded.Relations) {
-				known[datasets.Fact{Head: all.Entities[senders[i]], Relation: loaded.Relations[relation], Tail: tail}] = true
+				known[kg.Triple{Head: all.Entities[senders[i]], Relation: loaded.Relations[relation], Tail: tail}] = true
 			}
 		}
 	}

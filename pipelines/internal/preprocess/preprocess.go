@@ -20,6 +20,7 @@ import (
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/encode"
@@ -46,7 +47,7 @@ type flags struct {
 	validateOn                 string
 	memory                     int64
 
-	made    datasets.Made // the made-up graph, if it is one
+	made    synthetic.Sample // the made-up graph, if it is one
 	isMade  bool
 	columns []string   // of columnList
 	shares  [3]float64 // of split
@@ -68,7 +69,7 @@ func Pipeline() command.Pipeline {
 		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
 		First:   "workspace dataset format columns header inference types type_relation split on_bad_line force plan",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it the first of the made-up graphs "+strings.Join(datasets.SampleNames(), ", "))
+			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it the first of the made-up graphs "+strings.Join(synthetic.SampleNames(), ", "))
 			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
 			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
@@ -116,7 +117,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
 		return err
 	}
-	f.made, f.isMade = datasets.SampleNamed(cmp.Or(f.dataset, datasets.SampleNames()[0]))
+	f.made, f.isMade = synthetic.SampleNamed(cmp.Or(f.dataset, synthetic.SampleNames()[0]))
 	if err := f.check(e); err != nil {
 		return err
 	}
@@ -218,7 +219,7 @@ func (f *flags) findMade(ctx context.Context, e *command.Environment) (dataset, 
 	}
 	kept := e.Workspace.Path(f.made.Name)
 	e.Say("%s: using the built-in sample, %s, whose rules are known (%s)", begin, f.made.About, kept)
-	e.Say("true facts that it lacks, to check new facts: %s", storage.Join(kept, datasets.MissingFile))
+	e.Say("true facts that it lacks, to check new facts: %s", storage.Join(kept, synthetic.MissingFile))
 	folder := fmt.Sprintf("mem://%s-%d", f.made.Name, e.Seed)
 	defer storage.RemoveAll(context.WithoutCancel(ctx), folder)
 	return f.make(ctx, folder)
@@ -236,9 +237,9 @@ func (f *flags) make(ctx context.Context, folder string) (source dataset, err er
 	if err != nil || !f.made.Typed() {
 		return source, err
 	}
-	f.types = storage.Join(folder, datasets.TypesFile)
+	f.types = storage.Join(folder, synthetic.TypesFile)
 	source.types, err = openTypes(ctx, f.types, true)
-	source.unread = slices.DeleteFunc(source.unread, func(name string) bool { return name == datasets.TypesFile })
+	source.unread = slices.DeleteFunc(source.unread, func(name string) bool { return name == synthetic.TypesFile })
 	return source, err
 }
 

@@ -7,12 +7,13 @@ import (
 	"net/url"
 	"time"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
 	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
@@ -150,14 +151,14 @@ func (f *playground) tellGraph(ctx context.Context, e *command.Environment) erro
 	if err != nil {
 		return err
 	}
-	made, _ := datasets.SampleNamed(f.graph)
+	made, _ := synthetic.SampleNamed(f.graph)
 	folder := e.Workspace.Path(f.graph)
-	missing, err := datasets.ReadMissing(ctx, folder)
+	missing, err := synthetic.ReadMissing(ctx, folder)
 	if err != nil {
 		return err
 	}
 	e.Say("facts       %s, about %s %s; %d relations follow rules", progress.Count(d.Facts), progress.Count(d.Entities), made.About, d.Relations)
-	e.Say("missing     %s facts that are true, in %s", progress.Count(int64(len(missing))), storage.Join(folder, datasets.MissingFile))
+	e.Say("missing     %s facts that are true, in %s", progress.Count(int64(len(missing))), storage.Join(folder, synthetic.MissingFile))
 	return nil
 }
 
@@ -198,7 +199,7 @@ func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.V
 		return nil, err
 	}
 	folder := e.Workspace.Path(f.graph)
-	missing, err := datasets.ReadMissing(ctx, folder)
+	missing, err := synthetic.ReadMissing(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -210,12 +211,12 @@ func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.V
 			asked = url.Values{"source": {fact.Head}, "relation": {fact.Relation}}
 		}
 		note := ""
-		if missing[datasets.Fact{Head: fact.Head, Relation: fact.Relation, Tail: fact.Tail}] {
+		if missing[kg.Triple{Head: fact.Head, Relation: fact.Relation, Tail: fact.Tail}] {
 			found++
 			note = ", missing"
 		}
 		e.Say("            %s %s %s: %s%s", names.Escape(fact.Head), names.Escape(fact.Relation), names.Escape(fact.Tail), model.Odds(fact.Probability), note)
 	}
-	e.Say("right       %d of these %d are in %s", found, len(facts), storage.Join(folder, datasets.MissingFile))
+	e.Say("right       %d of these %d are in %s", found, len(facts), storage.Join(folder, synthetic.MissingFile))
 	return asked, nil
 }

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"tagnet/formats/input/datasets"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
+	"tagnet/model/graph/synthetic"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
@@ -38,14 +38,14 @@ var small = []string{"--dim", "16", "--negatives", "32", "--batch_size", "32", "
 
 // GraphFlag adds the flag that selects a made-up graph.
 func GraphFlag(set *flag.FlagSet, value *string) {
-	names := datasets.SampleNames()
+	names := synthetic.SampleNames()
 	command.Choice(set, value, "dataset", names[0], names, "the made-up graph")
 }
 
 // Steps returns the commands in their order, for a made-up graph.
 func Steps(graph string) []Step {
 	var arguments []string
-	if graph != datasets.SampleNames()[0] {
+	if graph != synthetic.SampleNames()[0] {
 		arguments = []string{"--dataset", graph}
 	}
 	return []Step{

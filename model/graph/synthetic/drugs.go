@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import "fmt"
 
@@ -65,7 +65,7 @@ func drugs(d *draft) {
 		}
 	}
 	// The rules add what they conclude, and noise.
-	d.plant(.97, .03, "treats", Step{"binds", false}, Step{"associated_with", false})
-	d.plant(.95, .05, "causes", Step{"binds", false}, Step{"disturbs", false})
-	d.plant(.95, 0, "interacts_with", Step{"broken_down_by", false}, Step{"broken_down_by", true})
+	d.plant(.97, .03, "treats", step{"binds", false}, step{"associated_with", false})
+	d.plant(.95, .05, "causes", step{"binds", false}, step{"disturbs", false})
+	d.plant(.95, 0, "interacts_with", step{"broken_down_by", false}, step{"broken_down_by", true})
 }

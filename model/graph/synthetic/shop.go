@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 // shop draws customers with tastes, and what they look at and buy. Planted are:
 //
@@ -8,10 +8,9 @@ package datasets
 func shop(d *draft) {
 	// The symmetric relation, and the names of customers and categories.
 	d.mirror("also_bought")
-	people := &builder{random: d.random, taken: map[string]bool{}}
 	var customers []string
 	for range 330 {
-		customers = append(customers, people.person(pick(d.random, surnames)))
+		customers = append(customers, d.person(pick(d.random, surnames)))
 	}
 	d.name("customer", customers...)
 	d.name("category", categoryNames...)
@@ -30,7 +29,7 @@ func shop(d *draft) {
 		}
 	}
 	d.name("item", items...)
-	d.rules = append(d.rules, planted{Rule{"in_category", []Step{{"also_bought", false}, {"in_category", false}}}, 1})
+	d.rules = append(d.rules, planted{namedRule{"in_category", []step{{"also_bought", false}, {"in_category", false}}}, 1})
 	for _, shelf := range shelves {
 		for _, item := range shelf {
 			for range 2 {
@@ -45,6 +44,6 @@ func shop(d *draft) {
 			d.add(customer, "likes", brand)
 		}
 	}
-	d.plant(.95, .08, "bought", Step{"likes", false}, Step{"made_by", true})
-	d.plant(1, .2, "viewed", Step{"bought", false})
+	d.plant(.95, .08, "bought", step{"likes", false}, step{"made_by", true})
+	d.plant(1, .2, "viewed", step{"bought", false})
 }

@@ -1,53 +1,59 @@
-package datasets
+package synthetic
 
-import "strings"
+import (
+	"strings"
 
-// Fact is a triple by name.
-type Fact struct{ Head, Relation, Tail string }
+	"tagnet/model/graph/kg"
+)
 
-// Step is one edge of a rule's body: along a relation, or against it.
-type Step struct {
-	Relation string
-	Against  bool
+// fact returns a fact by name.
+func fact(head, relation, tail string) kg.Triple {
+	return kg.Triple{Head: head, Relation: relation, Tail: tail}
 }
 
-// Rule says that whoever is joined to another by Path stands in relation Conclusion to them.
+// step is one edge of a rule's body: along a relation, or against it.
+type step struct {
+	relation string
+	against  bool
+}
+
+// namedRule says that whoever is joined to another by path stands in relation conclusion to them.
 // A path that leads back to where it began concludes nothing.
-type Rule struct {
-	Conclusion string
-	Path       []Step
+type namedRule struct {
+	conclusion string
+	path       []step
 }
 
 // String is the rule as a person writes it: "cousin_of(x, y) if child_of(x, a), ...".
-func (r Rule) String() string {
+func (r namedRule) String() string {
 	variables := []string{"x"}
-	for i := range len(r.Path) - 1 {
+	for i := range len(r.path) - 1 {
 		variables = append(variables, string(rune('a'+i)))
 	}
 	variables = append(variables, "y")
-	body := make([]string, len(r.Path))
-	for i, step := range r.Path {
+	body := make([]string, len(r.path))
+	for i, step := range r.path {
 		from, to := variables[i], variables[i+1]
-		if step.Against {
+		if step.against {
 			from, to = to, from
 		}
-		body[i] = step.Relation + "(" + from + ", " + to + ")"
+		body[i] = step.relation + "(" + from + ", " + to + ")"
 	}
-	return r.Conclusion + "(x, y) if " + strings.Join(body, ", ")
+	return r.conclusion + "(x, y) if " + strings.Join(body, ", ")
 }
 
-// Rules returns the rules of the sample: what they conclude is true, and every fact of the sample
+// familyRules returns the rules of the family: what they conclude is true, and every fact of the sample
 // that is held out follows from the training facts by one of them.
-func Rules() []Rule {
-	along := func(relations ...string) []Step {
-		path := make([]Step, len(relations))
+func familyRules() []namedRule {
+	along := func(relations ...string) []step {
+		path := make([]step, len(relations))
 		for i, relation := range relations {
-			path[i] = Step{Relation: relation}
+			path[i] = step{relation: relation}
 		}
 		return path
 	}
-	against := func(relation string) []Step { return []Step{{Relation: relation, Against: true}} }
-	return []Rule{
+	against := func(relation string) []step { return []step{{relation, true}} }
+	return []namedRule{
 		{"child_of", against("parent_of")},
 		{"parent_of", against("child_of")},
 		{"parent_of", along("spouse_of", "parent_of")},
@@ -66,28 +72,27 @@ func Rules() []Rule {
 	}
 }
 
-// Derive returns what the rules conclude from the facts in one application, each fact once.
+// deduce returns what the rules conclude from the facts in one application, each fact once.
 // Facts that were given may be among them.
-func Derive(rules []Rule, facts []Fact) map[Fact]bool {
+func deduce(rules []namedRule, facts []kg.Triple) map[kg.Triple]bool {
 	type end struct {
 		entity string
-		step   Step
+		step   step
 	}
 	// The facts are indexed by their ends, in both directions.
 	next := map[end][]string{}
 	entities := map[string]bool{}
 	for _, f := range facts {
-		along, against := Step{f.Relation, false}, Step{f.Relation, true}
-		next[end{f.Head, along}] = append(next[end{f.Head, along}], f.Tail)
-		next[end{f.Tail, against}] = append(next[end{f.Tail, against}], f.Head)
+		from, to := end{f.Head, step{f.Relation, false}}, end{f.Tail, step{f.Relation, true}}
+		next[from], next[to] = append(next[from], f.Tail), append(next[to], f.Head)
 		entities[f.Head], entities[f.Tail] = true, true
 	}
 	// Each rule's path is followed from each entity.
-	concluded := map[Fact]bool{}
+	concluded := map[kg.Triple]bool{}
 	for x := range entities {
 		for _, rule := range rules {
 			reached := []string{x}
-			for _, step := range rule.Path {
+			for _, step := range rule.path {
 				var further []string
 				for _, at := range reached {
 					further = append(further, next[end{at, step}]...)
@@ -96,7 +101,7 @@ func Derive(rules []Rule, facts []Fact) map[Fact]bool {
 			}
 			for _, y := range reached {
 				if y != x {
-					concluded[Fact{x, rule.Conclusion, y}] = true
+					concluded[fact(x, rule.conclusion, y)] = true
 				}
 			}
 		}
@@ -104,20 +109,20 @@ func Derive(rules []Rule, facts []Fact) map[Fact]bool {
 	return concluded
 }
 
-// Closure applies the rules until they conclude nothing new, and returns the facts with all
+// closure applies the rules until they conclude nothing new, and returns the facts with all
 // that follows from them.
-func Closure(rules []Rule, facts []Fact) map[Fact]bool {
-	closed := map[Fact]bool{}
+func closure(rules []namedRule, facts []kg.Triple) map[kg.Triple]bool {
+	closed := map[kg.Triple]bool{}
 	for _, f := range facts {
 		closed[f] = true
 	}
 	for {
 		before := len(closed)
-		list := make([]Fact, 0, before)
+		list := make([]kg.Triple, 0, before)
 		for f := range closed {
 			list = append(list, f)
 		}
-		for f := range Derive(rules, list) {
+		for f := range deduce(rules, list) {
 			closed[f] = true
 		}
 		if len(closed) == before {

@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 import (
 	"math"
@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"tagnet/formats/storage"
+	"tagnet/model/graph/kg"
 )
 
 // drawn are the samples whose facts are drawn.
-func drawn() []Made {
-	return slices.DeleteFunc(Samples(), func(m Made) bool { return m.draw == nil })
+func drawn() []Sample {
+	return slices.DeleteFunc(Samples(), func(m Sample) bool { return m.draw == nil })
 }
 
 // TestPlantedRulesHold compares the shares for which rules hold, and those of noise, with what the samples say, for some seeds.
@@ -20,9 +21,9 @@ func TestPlantedRulesHold(t *testing.T) {
 	for _, m := range drawn() {
 		for seed := range int64(2) {
 			d := newDraft(seed, m.draw)
-			follows := map[Fact]bool{}
+			follows := map[kg.Triple]bool{}
 			for _, rule := range d.rules {
-				concluded, facts := Derive([]Rule{rule.Rule}, d.facts), 0
+				concluded, facts := deduce([]namedRule{rule.namedRule}, d.facts), 0
 				for f := range concluded {
 					follows[f] = true
 					if d.known[f] {
@@ -114,7 +115,7 @@ func TestDivide(t *testing.T) {
 	for _, m := range drawn() {
 		d := newDraft(0, m.draw)
 		s := divide(d.facts, 0)
-		seen, named := map[Fact]bool{}, map[string]bool{}
+		seen, named := map[kg.Triple]bool{}, map[string]bool{}
 		for _, f := range s.Train {
 			named[f.Head], named[f.Relation], named[f.Tail] = true, true, true
 		}
@@ -138,7 +139,7 @@ func TestDivide(t *testing.T) {
 		}
 		for _, part := range []struct {
 			name  string
-			facts []Fact
+			facts []kg.Triple
 			want  float64
 		}{{"missing", s.Missing, missingShare}, {"validation", s.Valid, drawnValidShare}, {"test", s.Test, drawnTestShare}} {
 			share := float64(len(part.facts)) / float64(len(d.facts))
@@ -179,7 +180,7 @@ func TestSamplesWriteTheSameBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return all, lines(ordered(facts))
+			return all, Lines(ordered(facts))
 		}
 		first, missing := read(7)
 		again, _ := read(7)
@@ -192,8 +193,8 @@ func TestSamplesWriteTheSameBytes(t *testing.T) {
 		}
 		made, _, _ := m.make(7)
 		slices.SortFunc(made.Missing, compareFacts)
-		if missing != lines(made.Missing) {
-			t.Errorf("%s: the missing facts are read as %d bytes, want %d", m.Name, len(missing), len(lines(made.Missing)))
+		if missing != Lines(made.Missing) {
+			t.Errorf("%s: the missing facts are read as %d bytes, want %d", m.Name, len(missing), len(Lines(made.Missing)))
 		}
 	}
 }

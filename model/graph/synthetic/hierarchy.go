@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 // hierarchy draws terms that have exactly one parent each (is_a), and what they inherit. Planted are:
 //
@@ -46,7 +46,7 @@ func hierarchy(d *draft) {
 		level = d.name("term", next...)
 	}
 	// The rules add what a term inherits, and noise.
-	d.plant(.97, .03, "has_property", Step{"is_a", false}, Step{"has_property", false})
-	d.plant(.95, .03, "part_of", Step{"is_a", false}, Step{"part_of", false})
-	d.plant(.98, 0, "used_in", Step{"part_of", false}, Step{"stands_in", false})
+	d.plant(.97, .03, "has_property", step{"is_a", false}, step{"has_property", false})
+	d.plant(.95, .03, "part_of", step{"is_a", false}, step{"part_of", false})
+	d.plant(.98, 0, "used_in", step{"part_of", false}, step{"stands_in", false})
 }

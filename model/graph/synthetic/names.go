@@ -1,4 +1,4 @@
-package datasets
+package synthetic
 
 // The names of the sample. Some are not ASCII, as real data are not.
 var (

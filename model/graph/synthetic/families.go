@@ -1,8 +1,7 @@
-package datasets
+package synthetic
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -12,28 +11,24 @@ const (
 	founders                                         = 34 // couples without parents
 )
 
-// country makes up three generations of people in the villages of a country, and returns
-// the facts from which the rules conclude all others.
+// country makes up three generations of people in the villages of a country: the facts from which the rules conclude all others.
 //
-// Two choices keep the rules exact: nobody marries a sibling, and all children of a couple
-// are children of both.
-func country(random *rand.Rand) []Fact {
-	c := &builder{random: random, taken: map[string]bool{}}
-	villages := c.places()
+// Two choices keep the rules exact: nobody marries a sibling, and all children of a couple are children of both.
+func country(d *draft) {
+	villages := d.places()
 	couples := make([]couple, founders)
 	for i := range couples {
 		family := surnames[i%len(surnames)]
-		couples[i] = couple{c.person(family), c.person(surnames[random.IntN(len(surnames))]), family}
-		c.marry(couples[i], villages)
+		couples[i] = couple{d.person(family), d.person(pick(d.random, surnames)), family}
+		d.marry(couples[i], villages)
 	}
-	children := c.children(couples, 2, 4)
-	couples = c.match(children)
+	children := d.children(couples, 2, 4)
+	couples = d.match(children)
 	for _, pair := range couples {
-		c.marry(pair, villages)
+		d.marry(pair, villages)
 	}
-	c.settleSingles(children, couples, villages)
-	c.settle(namesOf(c.children(couples, 1, 4)), villages)
-	return c.facts
+	d.settleSingles(children, couples, villages)
+	d.settle(namesOf(d.children(couples, 1, 4)), villages)
 }
 
 // couple is two people and the name that their children bear.
@@ -45,25 +40,15 @@ type child struct {
 	parents      int
 }
 
-type builder struct {
-	random *rand.Rand
-	taken  map[string]bool
-	facts  []Fact
-}
-
-func (c *builder) fact(head, relation, tail string) {
-	c.facts = append(c.facts, Fact{head, relation, tail})
-}
-
 // person returns a name that nobody has yet.
-func (c *builder) person(family string) string {
+func (d *draft) person(family string) string {
 	for tries := 1; ; tries++ {
-		name := firstNames[c.random.IntN(len(firstNames))] + " " + family
+		name := pick(d.random, firstNames) + " " + family
 		if tries > 8 {
-			name = fmt.Sprintf("%s %c. %s", firstNames[c.random.IntN(len(firstNames))], 'A'+rune(c.random.IntN(26)), family)
+			name = fmt.Sprintf("%s %c. %s", pick(d.random, firstNames), 'A'+rune(d.random.IntN(26)), family)
 		}
-		if !c.taken[name] {
-			c.taken[name] = true
+		if !d.people[name] {
+			d.people[name] = true
 			return name
 		}
 	}
@@ -71,57 +56,57 @@ func (c *builder) person(family string) string {
 
 // places lays out villages in districts in regions, and roads between villages; it returns
 // the villages.
-func (c *builder) places() []string {
+func (d *draft) places() []string {
 	var villages []string
 	for r := range regions {
 		region := regionNames[r]
-		for d := range districtsPerRegion {
-			district := districtNames[r*districtsPerRegion+d]
-			c.fact(district, "located_in", region)
+		for i := range districtsPerRegion {
+			district := districtNames[r*districtsPerRegion+i]
+			d.add(district, "located_in", region)
 			for range villagesPerDistrict {
 				village := villageNames[len(villages)]
-				c.fact(village, "located_in", district)
+				d.add(village, "located_in", district)
 				villages = append(villages, village)
 			}
 		}
 	}
 	for i, village := range villages {
-		c.fact(village, "borders", villages[(i+1)%len(villages)])
-		c.fact(village, "borders", villages[(i+7)%len(villages)])
+		d.add(village, "borders", villages[(i+1)%len(villages)])
+		d.add(village, "borders", villages[(i+7)%len(villages)])
 	}
 	return villages
 }
 
 // marry joins two people and gives them a village to live in.
-func (c *builder) marry(pair couple, villages []string) {
-	c.fact(pair.one, "spouse_of", pair.other)
-	c.settle([]string{pair.one}, villages)
+func (d *draft) marry(pair couple, villages []string) {
+	d.add(pair.one, "spouse_of", pair.other)
+	d.settle([]string{pair.one}, villages)
 }
 
 // settle gives each person a village to live in.
-func (c *builder) settle(people, villages []string) {
+func (d *draft) settle(people, villages []string) {
 	for _, person := range people {
-		c.fact(person, "lives_in", villages[c.random.IntN(len(villages))])
+		d.add(person, "lives_in", pick(d.random, villages))
 	}
 }
 
 // settleSingles gives a village to those whom match left alone.
-func (c *builder) settleSingles(children []child, couples []couple, villages []string) {
+func (d *draft) settleSingles(children []child, couples []couple, villages []string) {
 	married := map[string]bool{}
 	for _, pair := range couples {
 		married[pair.one], married[pair.other] = true, true
 	}
 	singles := slices.DeleteFunc(namesOf(children), func(name string) bool { return married[name] })
-	c.settle(singles, villages)
+	d.settle(singles, villages)
 }
 
 // children gives each couple between fewest and most children.
-func (c *builder) children(couples []couple, fewest, most int) []child {
+func (d *draft) children(couples []couple, fewest, most int) []child {
 	var all []child
 	for parents, pair := range couples {
-		for range fewest + c.random.IntN(most-fewest+1) {
-			name := c.person(pair.family)
-			c.fact(pair.one, "parent_of", name)
+		for range fewest + d.random.IntN(most-fewest+1) {
+			name := d.person(pair.family)
+			d.add(pair.one, "parent_of", name)
 			all = append(all, child{name, pair.family, parents})
 		}
 	}
@@ -129,9 +114,9 @@ func (c *builder) children(couples []couple, fewest, most int) []child {
 }
 
 // match marries about four in five of the children to somebody who is not a sibling.
-func (c *builder) match(children []child) []couple {
+func (d *draft) match(children []child) []couple {
 	waiting := slices.Clone(children)
-	c.random.Shuffle(len(waiting), func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
+	d.random.Shuffle(len(waiting), func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
 	waiting = waiting[:len(waiting)*4/5]
 	var couples []couple
 	for len(waiting) > 0 {
