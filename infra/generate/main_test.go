@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,73 +35,6 @@ func generate(t *testing.T, arguments ...string) (map[string]string, error) {
 
 func facts(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// TestFactsAreDistinct makes graphs of several shapes, dense ones among them: as many facts as were
-// requested, none of them twice in any file, and every relation of valid and test in train.
-func TestFactsAreDistinct(t *testing.T) {
-	for _, test := range []struct {
-		facts, entities, relations int
-		exponent                   string
-	}{
-		{20_000, 2000, 50, "2.5"}, {20_000, 300, 200, "2.2"}, {5000, 20_000, 7, "3"}, {900, 3, 250, "2.5"}, {10_000, 60, 100, "9"},
-	} {
-		held := max(1, test.facts/50)
-		files, err := generate(t, "--facts", fmt.Sprint(test.facts-2*held), "--valid", fmt.Sprint(held), "--test", fmt.Sprint(held),
-			"--entities", fmt.Sprint(test.entities), "--relations", fmt.Sprint(test.relations), "--exponent", test.exponent)
-		if err != nil {
-			t.Errorf("%+v: %v", test, err)
-			continue
-		}
-		seen := map[string]bool{}
-		for name, n := range map[string]int{"train.txt": test.facts - 2*held, "valid.txt": held, "test.txt": held} {
-			lines := facts(files[name])
-			if len(lines) != n {
-				t.Errorf("%+v: %s has %d lines", test, name, len(lines))
-			}
-			for _, line := range lines {
-				if seen[line] {
-					t.Fatalf("%+v: %q stands twice", test, line)
-				}
-				seen[line] = true
-				if fields := strings.Split(line, "\t"); len(fields) != 3 || fields[0][0] != 'e' || fields[1][0] != 'r' || fields[2][0] != 'e' {
-					t.Fatalf("%q is no fact", line)
-				}
-			}
-		}
-		if len(files) != 3 {
-			t.Errorf("%d files", len(files))
-		}
-	}
-}
-
-// TestDegreesFollowThePowerLaw compares the share of entities of at least each degree with the
-// law, over two orders of magnitude, and the largest hub with what the command says.
-func TestDegreesFollowThePowerLaw(t *testing.T) {
-	for _, exponent := range []float64{2.3, 2.5, 3} {
-		const entities, n = 20_000, 200_000
-		g, err := newGenerator(n, entities, 1000, exponent, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		outgoing, incoming := make([]int, entities), make([]int, entities)
-		for i := range int64(n) {
-			f := g.at(i)
-			outgoing[f.head]++
-			incoming[f.tail]++
-		}
-		for name, degrees := range map[string][]int{"outgoing": outgoing, "incoming": incoming} {
-			slices.SortFunc(degrees, func(a, b int) int { return b - a })
-			if largest := float64(g.largest()); math.Abs(float64(degrees[0])-largest) > 4*math.Sqrt(largest) {
-				t.Errorf("exponent %v, %s: the largest degree is %d, not %v", exponent, name, degrees[0], largest)
-			}
-			// Of the k largest degrees the least is proportional to k^(-1/(exponent-1)).
-			slope := math.Log(float64(degrees[1000])/float64(degrees[20])) / math.Log(1001.0/21)
-			if want := -1 / (exponent - 1); math.Abs(slope-want) > 0.1*math.Abs(want) {
-				t.Errorf("exponent %v, %s: degrees fall as rank to %.3f, want %.3f", exponent, name, slope, want)
-			}
-		}
-	}
-}
-
 // TestSeed holds that equal seeds give equal bytes, and others do not.
 func TestSeed(t *testing.T) {
 	first, err := generate(t, "--facts", "3000", "--seed", "7", "--relations", "20")
@@ -119,20 +50,6 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-func TestPermutation(t *testing.T) {
-	for _, size := range []uint64{1, 2, 3, 4, 5, 64, 1000, 4097} {
-		p := newPermutation(99, size)
-		seen := make([]bool, size)
-		for i := range size {
-			at := p.of(i)
-			if at >= size || seen[at] {
-				t.Fatalf("size %d: %d comes to %d, again or outside", size, i, at)
-			}
-			seen[at] = true
-		}
-	}
-}
-
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ flag, value, says string }{
 		{"facts", "0", "--facts is 0"}, {"entities", "-1", "--entities is -1"}, {"relations", "0", "--relations"},
@@ -143,12 +60,6 @@ func TestRefused(t *testing.T) {
 		if err == nil || !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("--%s %s: %v", test.flag, test.value, err)
 		}
-	}
-	if files, err := generate(t, "--facts", "1000", "--entities", "5", "--relations", "10"); err == nil || !strings.Contains(err.Error(), "hubs share") || len(files) > 0 {
-		t.Errorf("too many facts for so few entities: %v", err)
-	}
-	if files, err := generate(t, "--facts", "20", "--relations", "1000", "--entities", "20"); err == nil || !strings.Contains(err.Error(), "no training fact") || len(files) > 0 {
-		t.Errorf("relations that are only queried: %v, %d files", err, len(files))
 	}
 }
 

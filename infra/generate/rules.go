@@ -11,6 +11,7 @@ import (
 	"tagnet/infra/internal/program"
 	"tagnet/model/graph"
 	"tagnet/model/graph/synthetic"
+	"tagnet/model/parallel"
 )
 
 // writeRules makes a graph in which rules hold, and writes it: half of the facts that are held out are for validation.
@@ -36,7 +37,8 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 
 // writeKind makes a graph of a kind that synthetic draws, and writes it.
 func writeKind(ctx context.Context, o options, out io.Writer) error {
-	s := synthetic.Kinds[o.kind].Draw(int(o.facts), rand.New(rand.NewPCG(o.seed, mix(o.seed))))
+	const step = 0x9e3779b97f4a7c15 // of Mix
+	s := synthetic.Kinds[o.kind].Draw(int(o.facts), rand.New(rand.NewPCG(o.seed, parallel.Mix(o.seed-step))))
 	if len(s.Valid)*len(s.Test) == 0 {
 		return o.tooFew()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/storage"
 	"tagnet/infra/internal/program"
+	"tagnet/model/graph/synthetic"
 )
 
 // file is a text file of the output, without .txt, and what writes its content.
@@ -59,46 +60,41 @@ func (o options) tooFew() error {
 
 // writePowerLaw makes a graph whose degrees follow a power law, a fact at a time.
 func writePowerLaw(ctx context.Context, o options, out io.Writer) error {
-	g, err := newGenerator(o.facts+o.valid+o.test, o.entities, o.relations, o.exponent, o.seed)
-	if err != nil {
-		return program.Usage("%w", err)
-	}
-	w := writer{g: g, seen: make([]bool, o.relations)}
+	w := writer{law: synthetic.NewPowerLaw(o.entities, o.relations, o.exponent, o.seed), trained: make([]bool, o.relations)}
 	split := func(name string, facts int64) file {
 		return file{name, func(to io.Writer) error { return w.split(ctx, to, name, facts) }}
 	}
 	if err := writeFiles(ctx, o.out, split("train", o.facts), split("valid", o.valid), split("test", o.test)); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities; the largest hub is the head of %d\n", o.out, o.facts, o.valid, o.test, o.entities, g.largest())
+	fmt.Fprintf(out, "wrote %s: %d, %d and %d facts about up to %d entities\n", o.out, o.facts, o.valid, o.test, o.entities)
 	return nil
 }
 
-// writer turns facts into lines, in the order of the generator.
+// writer turns facts into lines, in the order in which they are drawn.
 type writer struct {
-	g    *generator
-	next int64
-	seen []bool // relations of train.txt
+	law     *synthetic.PowerLaw
+	trained []bool // relations of train.txt
 }
 
-// split writes the next facts as those of a split.
+// split writes the next facts as those of a split. Those of valid and test have relations of train.
 func (w *writer) split(ctx context.Context, to io.Writer, name string, facts int64) error {
 	buffer := bufio.NewWriterSize(to, 1<<20)
 	line := make([]byte, 0, 64)
-	for range facts {
-		if w.next%(1<<16) == 0 && ctx.Err() != nil {
+	for i := range facts {
+		if i%(1<<16) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		f := w.g.at(w.next)
-		w.next++
+		f := w.law.Next()
 		if name == "train" {
-			w.seen[f.relation] = true
-		} else if !w.seen[f.relation] {
-			return fmt.Errorf("--relations is %d: too many for %d facts, relation r%d of %s.txt is in no training fact; want fewer relations or more facts", len(w.seen), w.g.facts, f.relation, name)
+			w.trained[f.Relation] = true
 		}
-		line = strconv.AppendInt(append(line[:0], 'e'), f.head, 10)
-		line = strconv.AppendInt(append(line, "\tr"...), f.relation, 10)
-		line = strconv.AppendInt(append(line, "\te"...), f.tail, 10)
+		for !w.trained[f.Relation] {
+			f = w.law.Next()
+		}
+		line = strconv.AppendInt(append(line[:0], 'e'), int64(f.Head), 10)
+		line = strconv.AppendInt(append(line, "\tr"...), int64(f.Relation), 10)
+		line = strconv.AppendInt(append(line, "\te"...), int64(f.Tail), 10)
 		if _, err := buffer.Write(append(line, '\n')); err != nil {
 			return err
 		}
