@@ -64,8 +64,8 @@ func (j *Judged) Entity(relation int32) int32 {
 	return j.Head
 }
 
-// Asked returns the side of a query with the relation.
-func (j *Judged) Asked(relation int32) probability.Side {
+// AskedSide returns the side of a query with the relation.
+func (j *Judged) AskedSide(relation int32) probability.Side {
 	asked, _ := j.Sides(relation)
 	return asked
 }
@@ -115,7 +115,7 @@ func (a *Asking) order(relation int32, list []Judged) {
 		if a.Estimator != nil {
 			byEstimate = x.Estimate.Compare(y.Estimate)
 		}
-		return cmp.Or(byEstimate, cmp.Compare(y.Asked(relation).Score, x.Asked(relation).Score), cmp.Compare(x.Entity(relation), y.Entity(relation)))
+		return cmp.Or(byEstimate, cmp.Compare(y.AskedSide(relation).Score, x.AskedSide(relation).Score), cmp.Compare(x.Entity(relation), y.Entity(relation)))
 	})
 }
 

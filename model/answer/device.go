@@ -106,14 +106,14 @@ func (m *Model) prepare() error {
 	return nil
 }
 
-// turn is a mutex whose lock returns early when a context is done.
-type turn struct {
+// deviceTurn is a mutex whose lock returns early when a context is done.
+type deviceTurn struct {
 	once sync.Once
 	held chan struct{} // has a value while it is locked
 }
 
 // lock waits for the turn, or for ctx to be done, whose cause it returns.
-func (t *turn) lock(ctx context.Context) error {
+func (t *deviceTurn) lock(ctx context.Context) error {
 	t.once.Do(func() { t.held = make(chan struct{}, 1) })
 	select {
 	case t.held <- struct{}{}:
@@ -123,7 +123,7 @@ func (t *turn) lock(ctx context.Context) error {
 	}
 }
 
-func (t *turn) unlock() { <-t.held }
+func (t *deviceTurn) unlock() { <-t.held }
 
 // Computing returns a line about the device or CPU that the model computes on, and why; "" if the user chose the CPU.
 func (m *Model) Computing() string {

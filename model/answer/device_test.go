@@ -112,7 +112,7 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 	m := smallModel(t)
 	b := manyQueries(m)
 	for _, list := range []ranking.Selection{
-		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.Beside}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}}, {K: 1000, Known: ranking.LeftOut},
+		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.KnownToo}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}}, {K: 1000, Known: ranking.LeftOut},
 	} {
 		compareDevices(t, m, b, list)
 	}

@@ -29,8 +29,8 @@ type Model struct {
 	Relations *relations.Graph
 	On        Means
 
-	busy   turn   // held while a device ranks
-	scorer Scorer // on a device, or nil
+	busy   deviceTurn // held while a device ranks
+	scorer Scorer     // on a device, or nil
 	closed bool
 
 	watch watch // of Watch

@@ -51,7 +51,7 @@ type chunk struct {
 	lend    func(ctx context.Context, t *thread)
 	last    *call // that joined it
 	calls   int   // that wait for it
-	taken   bool
+	begun   bool
 	cancel  context.CancelCauseFunc // nil until it is taken
 }
 
@@ -230,7 +230,7 @@ func (q *queue) take() (*chunk, context.Context) {
 		if q.turns = q.turns[1:]; len(q.turns) == 0 {
 			q.turns = nil // the array would grow with every call
 		}
-		for c.next < len(c.chunks) && c.chunks[c.next].taken {
+		for c.next < len(c.chunks) && c.chunks[c.next].begun {
 			c.next++
 		}
 		if c.left.Load() || c.next == len(c.chunks) {
@@ -241,7 +241,7 @@ func (q *queue) take() (*chunk, context.Context) {
 			q.turns = append(q.turns, c)
 		}
 		q.close(next)
-		next.taken = true
+		next.begun = true
 		var ctx context.Context
 		ctx, next.cancel = context.WithCancelCause(context.Background())
 		return next, ctx

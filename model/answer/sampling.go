@@ -24,7 +24,7 @@ type Sampling struct {
 // Sampling draws facts and queries to fit probabilities to, by the graph, the weights and the reach alone. The model must be over the graph of all
 // facts. Facts that training did not see come first: held-out ones if preprocess divided the facts, all facts if the model was not trained on the graph.
 func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
-	g, given := m.Graph, given(m.Record)
+	g, given := m.Graph, isUntrained(m.Record)
 	training := int64(0)
 	if !given {
 		facts, err := m.KG.Facts(ctx)
@@ -68,8 +68,8 @@ func (m *Model) size() probability.Size {
 // Observations returns about how many observations a Fit has at most.
 func (m *Model) Observations() int64 { return probability.SizeOf(m.Graph).Observations() }
 
-// given reports whether weights come from elsewhere and were not trained further on the graph.
-func given(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }
+// isUntrained reports whether weights come from elsewhere and were not trained further on the graph.
+func isUntrained(r checkpoint.Record) bool { return r.Origin != nil && r.Epoch == 0 }
 
 // Work returns about how many queries ObserveSample answers, over all parts.
 func (s *Sampling) Work() int64 {

@@ -19,8 +19,8 @@ func NewBaselines(g *graph.Graph) *Baselines {
 	return &Baselines{g, NewPopularity(g), NewRules(g)}
 }
 
-// BesideCounts are the counts of the answers by their links, and those that baselines give the same answers.
-type BesideCounts struct {
+// AllBaselines are the counts of the answers by their links, and those that baselines give the same answers.
+type AllBaselines struct {
 	ByLinks           map[string]*Counts
 	Popularity, Rules *BaselineCounts
 }
@@ -34,7 +34,7 @@ type BaselineCounts struct {
 // AddBaselines adds how baselines rank the labeled answers of a bundle that Add was given. among returns a query with what its answers are
 // ranked among.
 func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselines, among func(graph.Query) answer.Request) {
-	into, scores := g.beside(), make([]float32, b.graph.Entities)
+	into, scores := g.baselineCounts(), make([]float32, b.graph.Entities)
 	for _, q := range s.Queries {
 		request := among(q.Query)
 		_, relation := Directed(relations, q.Relation)
@@ -55,18 +55,18 @@ func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselin
 	}
 }
 
-// beside returns the counts of baselines, which may be the first.
-func (g *Gatherer) beside() *BesideCounts {
-	if g.Beside == nil {
+// baselineCounts returns the counts of baselines, which may be the first.
+func (g *Gatherer) baselineCounts() *AllBaselines {
+	if g.Baselines == nil {
 		counts := func() *BaselineCounts {
 			return &BaselineCounts{ByRelation: map[string]*Counts{}, ByLinks: map[string]*Counts{}}
 		}
-		g.Beside = &BesideCounts{map[string]*Counts{}, counts(), counts()}
+		g.Baselines = &AllBaselines{map[string]*Counts{}, counts(), counts()}
 	}
-	return g.Beside
+	return g.Baselines
 }
 
-func (b *BesideCounts) merge(other *BesideCounts) {
+func (b *AllBaselines) merge(other *AllBaselines) {
 	mergeAll(b.ByLinks, other.ByLinks)
 	b.Popularity.merge(other.Popularity)
 	b.Rules.merge(other.Rules)

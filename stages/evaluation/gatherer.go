@@ -38,8 +38,8 @@ type Gatherer struct {
 	All                Counts
 	// ByDirection, ByDistance and ByRelation have the keys of metrics.Evaluation.
 	ByDirection, ByDistance, ByRelation map[string]*Counts
-	// Beside has the counts of AddBaselines.
-	Beside *BesideCounts `json:",omitempty"`
+	// Baselines has the counts of AddBaselines.
+	Baselines *AllBaselines `json:",omitempty"`
 }
 
 // NewGatherer returns a Gatherer without counts.
@@ -70,8 +70,8 @@ func (g *Gatherer) Merge(other *Gatherer) {
 	mergeAll(g.ByDirection, other.ByDirection)
 	mergeAll(g.ByDistance, other.ByDistance)
 	mergeAll(g.ByRelation, other.ByRelation)
-	if other.Beside != nil {
-		g.beside().merge(other.Beside)
+	if other.Baselines != nil {
+		g.baselineCounts().merge(other.Baselines)
 	}
 }
 
@@ -86,9 +86,9 @@ func (g *Gatherer) Metrics(split, checkpoint string) metrics.Evaluation {
 		Distinct: g.Distinct, Messages: g.Messages,
 		ByDirection: summaries(g.ByDirection), ByDistance: summaries(g.ByDistance), ByRelation: summaries(g.ByRelation),
 	}
-	if g.Beside != nil {
-		m.ByLinks = summaries(g.Beside.ByLinks)
-		m.Baselines = &metrics.Baselines{Popularity: g.Beside.Popularity.metrics(), Rules: g.Beside.Rules.metrics()}
+	if g.Baselines != nil {
+		m.ByLinks = summaries(g.Baselines.ByLinks)
+		m.Baselines = &metrics.Baselines{Popularity: g.Baselines.Popularity.metrics(), Rules: g.Baselines.Rules.metrics()}
 	}
 	return m
 }

@@ -84,7 +84,7 @@ func (f *evaluateFn) evaluate(ctx context.Context, shard Shard, scored *answer.S
 	names := evaluation.Names{Relations: loaded.Relations}
 	g := evaluation.NewGatherer()
 	g.Add(scored, names.Relations)
-	if err := f.beside(ctx, g, loaded, scored); err != nil {
+	if err := f.addBaselines(ctx, g, loaded, scored); err != nil {
 		return nil, err
 	}
 	if names.Entity, err = loaded.Of(f.Params.Queries.Split).Names(ctx, evaluation.EntitiesOf(scored)); err != nil {
@@ -93,9 +93,9 @@ func (f *evaluateFn) evaluate(ctx context.Context, shard Shard, scored *answer.S
 	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names)
 }
 
-// beside adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are read with parts of the graph, the
+// addBaselines adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are read with parts of the graph, the
 // graph itself is not loaded, and nothing is added.
-func (f *evaluateFn) beside(ctx context.Context, g *evaluation.Gatherer, loaded *kg.KG, scored *answer.Scored) error {
+func (f *evaluateFn) addBaselines(ctx context.Context, g *evaluation.Gatherer, loaded *kg.KG, scored *answer.Scored) error {
 	q := f.Params.Queries
 	if q.Parts.URL != "" {
 		return nil

@@ -20,8 +20,8 @@ type Candidate struct {
 	Hops int32
 }
 
-// Listed returns the best answers of a query as candidates. baseRelations does not count inverses.
-func Listed(q *answer.Ranked, baseRelations int32) []Candidate {
+// BestAnswers returns the best answers of a query as candidates. baseRelations does not count inverses.
+func BestAnswers(q *answer.Ranked, baseRelations int32) []Candidate {
 	candidates := make([]Candidate, len(q.Best))
 	for i, c := range q.Best {
 		candidates[i] = candidateOf(q.Query, c.Entity, baseRelations)
@@ -30,8 +30,8 @@ func Listed(q *answer.Ranked, baseRelations int32) []Candidate {
 	return candidates
 }
 
-// Asked returns the labelled answers of a query as candidates.
-func Asked(q *answer.Ranked, baseRelations int32) []Candidate {
+// LabelledAnswers returns the labelled answers of a query as candidates.
+func LabelledAnswers(q *answer.Ranked, baseRelations int32) []Candidate {
 	candidates := make([]Candidate, len(q.Results))
 	for i, r := range q.Results {
 		candidates[i] = candidateOf(q.Query, r.Answer, baseRelations)

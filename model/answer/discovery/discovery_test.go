@@ -30,7 +30,7 @@ func TestCandidates(t *testing.T) {
 		{Fact: graph.Fact{Head: 4, Relation: 1, Tail: 9}, Inverse: true, Side: probability.Side{Score: -2, Rank: 7}, Hops: -1},
 		{Fact: graph.Fact{Head: 5, Relation: 1, Tail: 9}, Inverse: true, Side: probability.Side{Score: 1, Rank: 8}, Hops: 3},
 	}
-	got := append(Listed(q, 2), Asked(q, 2)...)
+	got := append(BestAnswers(q, 2), LabelledAnswers(q, 2)...)
 	if d := diff.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -38,7 +38,7 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("%+v is an answer of %v and %v", got[0], asked, other)
 	}
 	q.Relation = 1
-	tail := Listed(q, 2)[0]
+	tail := BestAnswers(q, 2)[0]
 	if d := diff.Diff(graph.Fact{Head: 9, Relation: 1, Tail: 2}, tail.Fact); d != "" || tail.Inverse {
 		t.Errorf("%+v\n%s", tail, d)
 	}

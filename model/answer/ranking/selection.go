@@ -8,7 +8,7 @@ import (
 
 // Selection says which entities are listed as the answers of a query. Its zero value lists none.
 type Selection struct {
-	// K is the most answers that are listed; known answers listed Beside do not count.
+	// K is the most answers that are listed; KnownToo does not count known answers.
 	K int
 	// Candidates are the only entities that are listed, ascending; nil allows all.
 	Candidates []int32
@@ -23,9 +23,9 @@ type Known int
 const (
 	// Counted treats known answers and the source as any entity.
 	Counted Known = iota
-	// Beside lists the K best new answers, and between them the known answers that rank before the last of these. The
+	// KnownToo lists the K best new answers, and between them the known answers that rank before the last of these. The
 	// source is listed only if it is a known answer.
-	Beside
+	KnownToo
 	// LeftOut lists new answers only. The source is none.
 	LeftOut
 )
@@ -66,7 +66,7 @@ func (s Selection) Top(scores []float32, source int32, known []int32, buffer []C
 		offer(entity)
 	}
 	// Known answers did not take part; those better than the last listed one are listed beside.
-	if s.Known == Beside && s.K > 0 {
+	if s.Known == KnownToo && s.K > 0 {
 		full := len(best) == s.K
 		last := Candidate{}
 		if full {

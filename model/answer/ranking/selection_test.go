@@ -23,10 +23,10 @@ func plainly(s Selection, scores []float32, source int32, known []int32) []Candi
 		switch {
 		case s.Candidates != nil && !slices.Contains(s.Candidates, c.Entity):
 		case s.Known == LeftOut && (isKnown || c.Entity == source):
-		case s.Known == Beside && c.Entity == source && !isKnown:
+		case s.Known == KnownToo && c.Entity == source && !isKnown:
 		case taken == s.K:
 		default:
-			if s.Known != Beside || !isKnown {
+			if s.Known != KnownToo || !isKnown {
 				taken++
 			}
 			listed = append(listed, c)

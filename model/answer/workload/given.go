@@ -48,9 +48,9 @@ func (g Given) Skips(row graph.Query) bool {
 	return (row.Answer == graph.None) != (g == GivenQueries)
 }
 
-// given makes the queries of given triples and pairs. Its lines are distinct, in the order of head, relation and tail, so that shards share the
+// givenLines makes the queries of given triples and pairs. Its lines are distinct, in the order of head, relation and tail, so that shards share the
 // work of a head.
-type given struct {
+type givenLines struct {
 	view  *kg.View
 	known tables.Answers
 	lines []answer.Triple // numbered by the table; the relation of a pair is not used
@@ -58,7 +58,7 @@ type given struct {
 }
 
 // readGiven reads the table of triples or pairs, sorted by fact and each once; an answer keeps the number of its first row.
-func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
+func readGiven(ctx context.Context, view *kg.View, p Params) (*givenLines, error) {
 	known, err := view.Answers(ctx)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &given{view: view, known: known, each: p.Given.TriplesOf(view.Graph.BaseRelations)}
+	g := &givenLines{view: view, known: known, each: p.Given.TriplesOf(view.Graph.BaseRelations)}
 	for i, q := range table {
 		if p.Given.Skips(q) {
 			continue
@@ -83,10 +83,10 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*given, error) {
 }
 
 // Len returns the number of distinct lines.
-func (g *given) Len() int { return len(g.lines) }
+func (g *givenLines) Len() int { return len(g.lines) }
 
 // Range returns the queries of lines.
-func (g *given) Range(from, to int) ([]answer.Request, error) {
+func (g *givenLines) Range(from, to int) ([]answer.Request, error) {
 	var triples []answer.Triple
 	for _, line := range g.lines[from:to] {
 		if g.each == 1 {
@@ -103,7 +103,7 @@ func (g *given) Range(from, to int) ([]answer.Request, error) {
 }
 
 // Cut cuts the lines into ranges of equal length.
-func (g *given) Cut(p Params) (ranges [][2]int) {
+func (g *givenLines) Cut(p Params) (ranges [][2]int) {
 	n, queries := len(g.lines), 2*g.each
 	count := min(n, int(Count(int64(n), int64(n*queries), float64(queries)*p.Work)))
 	for i := range count {

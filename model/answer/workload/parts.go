@@ -66,8 +66,8 @@ func (p *Parts) end(query int) int64 {
 	return p.rows
 }
 
-// taken returns how many of the rows [from, to) are taken.
-func (p *Parts) taken(from, to int64) (n int) {
+// takenRows returns how many of the rows [from, to) are taken.
+func (p *Parts) takenRows(from, to int64) (n int) {
 	for row := from; row < to; row++ {
 		if p.takes(row) {
 			n++
@@ -89,7 +89,7 @@ func (p *Parts) Len() int { return len(p.firsts) }
 
 // Cut cuts the queries as a table's queries.
 func (p *Parts) Cut(params Params) [][2]int {
-	return cut(len(p.firsts), func(i int) int { return p.taken(p.firsts[i], p.end(i)) }, params.Work, params.rows())
+	return cut(len(p.firsts), func(i int) int { return p.takenRows(p.firsts[i], p.end(i)) }, params.Work, params.rows())
 }
 
 // Range reads the queries [from, to), with their parts.

@@ -143,25 +143,35 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	outputs := append([]string{predict.AnswersFile, predict.AnsweredFile, predict.AnswersTable + "/"}, a.ExplanationOutputs()...)
-	made, err := a.make(ctx, a.queries, a.loads(), a.params, a.recorded, outputs, a.followBackward, a.FollowExplanations)
+	made, err := a.writeAnswers(ctx, answersJob{a.queries, a.loads(), a.params, a.recorded, outputs}, a.followBackward, a.FollowExplanations)
 	if err != nil {
 		return err
 	}
 	return a.show(ctx, made)
 }
 
-// make makes the outputs for a number of queries, unless they are there: it writes the tables of queries and lists, then runs one job, whose
-// steps have loads. params and recorded return the parameters of the job and the configuration for the manifest. Each of beside is for Job.
-func (a *asking) make(ctx context.Context, queries int64, loads []command.Load, params func(held lock.Lock, announce string) predict.AskParams, recorded func() any, outputs []string, beside ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
-	output := a.Stage("ask", a.folder, queries, loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(params(lock.Lock{}, ""))} })
-	output.Outputs = append(outputs, a.skippedOutputs()...)
+// answersJob is the job that makes the outputs for a number of queries.
+type answersJob struct {
+	queries int64
+	loads   []command.Load // of its steps
+	params  func(held lock.Lock, announce string) predict.AskParams
+	// recorded returns the configuration for the manifest.
+	recorded func() any
+	outputs  []string
+}
+
+// writeAnswers makes the outputs, unless they are there: it writes the tables of queries and lists, then runs the job. Each of followers is
+// for Job.
+func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
+	output := a.Stage("ask", a.folder, j.queries, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(j.params(lock.Lock{}, ""))} })
+	output.Outputs = append(j.outputs, a.skippedOutputs()...)
 	output.Cheap = a.flags.queries != "" && a.Output("") == "" // answers to a file are overwritten without --force
-	return a.Write(ctx, &output, recorded, func() (map[string]int64, error) {
+	return a.Write(ctx, &output, j.recorded, func() (map[string]int64, error) {
 		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
 			return nil, err
 		}
-		build := func(announce string) *beam.Pipeline { return Build(params(output.Lock(), announce)) }
-		return map[string]int64{"queries": queries}, a.Job(ctx, "scoring", queries, "queries", build, beside...)
+		build := func(announce string) *beam.Pipeline { return Build(j.params(output.Lock(), announce)) }
+		return map[string]int64{"queries": j.queries}, a.Job(ctx, "scoring", j.queries, "queries", build, followers...)
 	})
 }
 

@@ -45,7 +45,7 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := t.make(ctx, t.queries, t.loads(), t.params, t.recorded, []string{predict.TriplesFile, predict.TriplesTable + "/"})
+	made, err := t.writeAnswers(ctx, answersJob{t.queries, t.loads(), t.params, t.recorded, []string{predict.TriplesFile, predict.TriplesTable + "/"}})
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (d *discovering) runJobs(ctx context.Context, held lock.Lock) error {
 		}
 	}
 	// Each candidate needs the rank of its other query, too.
-	wanted, err := d.spillFolder(held).Wanted(ctx, d.passNames())
+	wanted, err := d.spillFolder(held).CountWanted(ctx, d.passNames())
 	if err != nil {
 		return err
 	}

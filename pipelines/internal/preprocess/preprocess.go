@@ -136,7 +136,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	stage := f.stage(e, source)
 	stage.Outputs = outputs(source, f.typed())
 	if f.isMade {
-		stage.Beside = []string{e.Workspace.Path(f.made.Name)}
+		stage.WrittenOutside = []string{e.Workspace.Path(f.made.Name)}
 	}
 	stage.Ready = e.Ready(command.Work{Jobs: func() ([]*beam.Pipeline, error) {
 		return []*beam.Pipeline{f.pipeline(e.Workspace.Graph(), source, lock.Lock{})}, nil

@@ -96,7 +96,7 @@ func (f *Fit) stageParams() predict.FitParams {
 	m := f.model
 	weights := m.Folder
 	if weights == "" {
-		weights = checkpoint.Folder(f.own())
+		weights = checkpoint.Folder(f.fitFolder())
 	}
 	return predict.FitParams{
 		Folder: f.folder, File: m.ProbabilitiesFile(),
@@ -184,15 +184,15 @@ func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) err
 	}
 }
 
-// own returns the folder, beside the file, of a fit that runs: it has the lock, and the weights that workers read there where no other folder holds them.
-func (f *Fit) own() string { return storage.Join(f.folder, f.model.FitFolder()) }
+// fitFolder returns the folder, beside the file, of a fit that runs: it has the lock, and the weights that workers read there where no other folder holds them.
+func (f *Fit) fitFolder() string { return storage.Join(f.folder, f.model.FitFolder()) }
 
 // check fails where a symbolic link leads out of the folder, and while another run fits the same, unless Make would see its end.
 func (f *Fit) check(ctx context.Context) error {
 	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder); err != nil {
 		return err
 	}
-	err := lock.CheckFree(ctx, f.own())
+	err := lock.CheckFree(ctx, f.fitFolder())
 	if held := (*lock.Held)(nil); errors.As(err, &held) && held.IsAlive() {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (f *Fit) check(ctx context.Context) error {
 // shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive, not even with --force.
 func (f *Fit) shared(err error) error {
 	if held := (*lock.Held)(nil); errors.As(err, &held) {
-		held.TakeOver = remedy.Do("remove %s", storage.Join(f.own(), lock.FileName))
+		held.TakeOver = remedy.Do("remove %s", storage.Join(f.fitFolder(), lock.FileName))
 	}
 	return err
 }
@@ -246,7 +246,7 @@ func (f *Fit) makeShared(ctx context.Context) error {
 func (f *Fit) await(ctx context.Context) (lock.Lock, error) {
 	var bar *progress.Bar
 	process := 0
-	held, err := lock.Await(ctx, f.own(), f.e.Again().String(), func(other *lock.Held) {
+	held, err := lock.Await(ctx, f.fitFolder(), f.e.Again().String(), func(other *lock.Held) {
 		if o := other.Owner; o.Process != process {
 			if bar != nil {
 				bar.End()
@@ -295,7 +295,7 @@ func (f *Fit) release(held lock.Lock, workers bool) error {
 		return held.End(ctx)
 	}
 	err := held.Release(ctx)
-	storage.RemoveEmpty(ctx, f.own())
+	storage.RemoveEmpty(ctx, f.fitFolder())
 	storage.RemoveEmpty(ctx, f.folder)
 	return err
 }

@@ -65,7 +65,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // warnOfSeen says if the weights of --model learned facts of the dataset.
 func (a *evaluating) warnOfSeen(ctx context.Context) error {
-	if !a.Given() {
+	if !a.ModelGiven() {
 		return nil
 	}
 	s, err := counts.ReadDataset(ctx, a.E.Workspace.Graph())

@@ -28,8 +28,8 @@ import (
 type Run struct {
 	*Flags
 	E *command.Environment
-	// About names the graph that is queried, as kg.KG.On takes it, and View is that graph.
-	About     string
+	// GraphName names the graph that is queried, as kg.KG.On takes it, and View is that graph.
+	GraphName string
 	Loaded    *kg.KG
 	View      *kg.View
 	Inputs    map[string]string
@@ -37,12 +37,12 @@ type Run struct {
 	Allotment budget.Allotment // of --memory
 	Cost      command.Cost
 
-	given bool // --model names the model, whose checkpoint is written beside the results
+	modelGiven bool // --model names the model, whose checkpoint is written beside the results
 }
 
 // Open opens the graph, or its outline without edges, and the model, bounds Best by the entities, and checks the device. It writes nothing.
 func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, outline bool) (*Run, error) {
-	r := &Run{Flags: f, E: e, About: about}
+	r := &Run{Flags: f, E: e, GraphName: about}
 	var err error
 	open := e.Workspace.OpenGraph
 	if outline {
@@ -51,11 +51,11 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 	if r.Loaded, r.Inputs, err = open(ctx); err != nil {
 		return nil, err
 	}
-	if r.Model, r.given, err = e.Open(ctx, f.Model, r.Loaded); err != nil {
+	if r.Model, r.modelGiven, err = e.Open(ctx, f.Model, r.Loaded); err != nil {
 		return nil, err
 	}
 	r.Loaded = r.Model.KG
-	if !r.given { // what workers read
+	if !r.modelGiven { // what workers read
 		reachable, err := e.Reachable("model", string(r.Model.Folder))
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (r *Run) MostQueries(queries int64) int64 {
 // Divide divides --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
 // a number of queries that take as long.
 func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
-	sizes, err := encode.SizesOf(ctx, r.Loaded, r.About)
+	sizes, err := encode.SizesOf(ctx, r.Loaded, r.GraphName)
 	if err != nil {
 		return err
 	}
@@ -101,14 +101,14 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 	if sizes.Queries = queries; r.Device.Mode == device.CUDA {
 		u.Devices = 1
 	}
-	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.About, work)
+	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.GraphName, work)
 	r.Allotment, err = r.E.Allot(budget.Of(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
 	return err
 }
 
 // Stage returns the stage that makes a folder below the workspace for a number of queries, by jobs whose steps have loads.
 func (r *Run) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
-	if r.given { // workers will find it there
+	if r.modelGiven { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
 	}
 	work := command.Work{Memory: r.Memory, Count: queries, Unit: "queries", Loads: loads, Cost: r.Cost}
@@ -134,7 +134,7 @@ func (r *Run) Write(ctx context.Context, stage *workspace.Stage, jobs func() (ro
 // confirm returns the error of making a folder, or that the checkpoint was replaced meanwhile: steps that read another one, or none, fail in
 // many ways.
 func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) error {
-	if err == nil || r.given {
+	if err == nil || r.modelGiven {
 		return err
 	}
 	name := r.Model.Record.Name()
@@ -146,13 +146,13 @@ func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) er
 	return err
 }
 
-// Job runs a Beam pipeline behind a bar of rows. announce is the ID of a registered function that shows a worker's text. Each of beside shows
+// Job runs a Beam pipeline behind a bar of rows. announce is the ID of a registered function that shows a worker's text. Each of followers shows
 // more behind the bar, until its stop is called.
-func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, beside ...func(context.Context, *progress.Bar) (stop func())) error {
+func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, followers ...func(context.Context, *progress.Bar) (stop func())) error {
 	bar := r.E.Progress.Begin(title, rows, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, predict.RowsCounter)()
-	for _, show := range beside {
+	for _, show := range followers {
 		defer show(ctx, bar)()
 	}
 	announce, release := worker.Register(func(text string) { r.E.Progress.Print("%s", text) })
@@ -179,7 +179,7 @@ func (r *Run) Params(announce string) predict.Params {
 // Queries returns the parameters of queries; times is the work of one of them in plain queries.
 func (r *Run) Queries(times float64) workload.Params {
 	return workload.Params{
-		QueriedGraph: workload.QueriedGraph{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.About},
+		QueriedGraph: workload.QueriedGraph{Graph: r.E.Workspace.Graph(), Without: r.Loaded.Unknown, Split: r.GraphName},
 		Best:         r.Best, Work: times * workload.Work(r.Model.Configuration, r.View.Graph),
 	}
 }
@@ -204,7 +204,7 @@ type Recorded struct {
 func (r *Run) Recorded() Recorded {
 	record := Recorded{Checkpoint: r.Model.Record.Name(), Weights: r.Model.Record.Weights.SHA256, TopK: r.Best, Reach: r.Model.Configuration.Reach}
 	switch origin := r.Model.Record.Origin; {
-	case r.given:
+	case r.modelGiven:
 		record.Given = origin
 	case origin != nil && origin.Relations == "":
 		record.From = origin

@@ -260,7 +260,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, facts: split.Queries / 2, valid: sizes.Queries,
 		stage: &workspace.Stage{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
-			Lasting: true, Command: e.Again("resume", "minutes"), Beside: []string{e.Workspace.TrainingLog()},
+			OutlivesInputs: true, Command: e.Again("resume", "minutes"), WrittenOutside: []string{e.Workspace.TrainingLog()},
 		},
 	}
 	if err := t.openBundles(ctx); err != nil {

@@ -98,21 +98,21 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	if err := a.ask(ctx); err != nil {
 		return err
 	}
-	wantedRows.Inc(ctx, int64(wanted-a.asked))
+	wantedRows.Inc(ctx, int64(wanted-a.askedRows))
 	return nil
 }
 
 // asker asks queries of a range, and writes their answers to a file for as many as a shard has.
 type asker struct {
-	params  BackwardParams
-	number  int // of the range
-	base    int32
-	known   tables.Answers
-	emit    func(Section)
-	queries []answer.Request
-	rows    int // of queries
-	asked   int // rows
-	files   int
+	params    BackwardParams
+	number    int // of the range
+	base      int32
+	known     tables.Answers
+	emit      func(Section)
+	queries   []answer.Request
+	rows      int // of queries
+	askedRows int // rows
+	files     int
 }
 
 // add adds a query with the answers that are wanted of it.
@@ -136,10 +136,10 @@ func (a *asker) ask(ctx context.Context) error {
 	}
 	var candidates []discovery.Candidate
 	for i := range scored.Queries {
-		candidates = append(candidates, discovery.Asked(&scored.Queries[i], a.base)...)
+		candidates = append(candidates, discovery.LabelledAnswers(&scored.Queries[i], a.base)...)
 	}
 	a.emit(Section{Queries: int64(len(a.queries))})
 	name := fmt.Sprintf("%s-%02d-%05d", backwardName, a.number, a.files)
-	a.queries, a.rows, a.asked, a.files = nil, 0, a.asked+a.rows, a.files+1
+	a.queries, a.rows, a.askedRows, a.files = nil, 0, a.askedRows+a.rows, a.files+1
 	return a.params.Spills.writeFacts(ctx, name, candidates, a.emit)
 }

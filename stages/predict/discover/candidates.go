@@ -47,7 +47,7 @@ func (f *candidatesFn) write(ctx context.Context, shard predict.Shard, scored *a
 	base := int32(len(loaded.Relations))
 	var candidates []discovery.Candidate
 	for i := range scored.Queries {
-		candidates = append(candidates, discovery.Listed(&scored.Queries[i], base)...)
+		candidates = append(candidates, discovery.BestAnswers(&scored.Queries[i], base)...)
 	}
 	emit(Section{Queries: int64(len(scored.Queries))})
 	if len(candidates) == 0 {

@@ -91,8 +91,8 @@ func (p SpillFolder) ofRange(ctx context.Context, names []string, kind, entityRa
 	return spills, nil
 }
 
-// Wanted returns the number of wanted records in some indexes: a candidate has one for the other query of its fact, which must rank it, too.
-func (p SpillFolder) Wanted(ctx context.Context, names []string) (wanted int64, err error) {
+// CountWanted returns the number of wanted records in some indexes: a candidate has one for the other query of its fact, which must rank it, too.
+func (p SpillFolder) CountWanted(ctx context.Context, names []string) (wanted int64, err error) {
 	for _, name := range names {
 		index, err := p.Index(ctx, name)
 		if err != nil {

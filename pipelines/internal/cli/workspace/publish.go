@@ -26,7 +26,7 @@ func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
 	// The folder is complete: an interrupt from here on leaves no lock file.
 	ctx = context.WithoutCancel(ctx)
 	err := s.lock.Release(ctx)
-	if lost := new(lock.Lost); errors.As(err, &lost) && !s.beside {
+	if lost := new(lock.Lost); errors.As(err, &lost) && !s.inNewFolder {
 		// A run that took the lock over before the manifest was written did not remove it.
 		return errors.Join(err, storage.Remove(ctx, index(s.folderURL())))
 	}
@@ -57,7 +57,7 @@ func (s *Stage) writeManifest(ctx context.Context, rows map[string]int64) error 
 		Stage: s.Name, Configuration: configuration, Seed: s.Seed, Rows: rows, Vocabulary: s.Vocabulary, Inputs: s.Inputs,
 		Files: slices.DeleteFunc(files, func(f manifest.File) bool { return f.Name == lock.FileName }),
 	})
-	if err != nil || !s.beside {
+	if err != nil || !s.inNewFolder {
 		return err
 	}
 	return s.exchange(context.WithoutCancel(ctx)) // what is complete is not interrupted
@@ -98,7 +98,7 @@ func (s *Stage) Explain(ctx context.Context, err error) error {
 
 // checkInputs returns a *manifest.Replaced error if an input was replaced since Begin: some steps may have read the old input, others the new one.
 func (s *Stage) checkInputs(ctx context.Context) error {
-	if s.Lasting {
+	if s.OutlivesInputs {
 		return nil
 	}
 	for _, input := range slices.Sorted(maps.Keys(s.Inputs)) {

@@ -21,7 +21,7 @@ func TestReplacedInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := stage(w, "second", 6, inputs)
-		second.Lasting = lasting
+		second.OutlivesInputs = lasting
 		if _, err := second.Begin(ctx, false); err != nil {
 			t.Fatal(err)
 		}

@@ -31,9 +31,9 @@ type Stage struct {
 	// Inputs are the checksums of the manifests of the folders that the content is made from, as
 	// Workspace.Inputs returns them.
 	Inputs map[string]string
-	// Lasting says that the content stays valid if an input is replaced while it is made. A checkpoint does: training reads the graph once, and whoever
+	// OutlivesInputs says that the content stays valid if an input is replaced while it is made. A checkpoint does: training reads the graph once, and whoever
 	// opens the checkpoint compares it with the graph.
-	Lasting bool
+	OutlivesInputs bool
 	// Exchanged says that a folder with a manifest stays as it is while it is overwritten, and that the new one takes its place in one step, where the
 	// system has it.
 	Exchanged bool
@@ -47,16 +47,16 @@ type Stage struct {
 	// Outputs are the paths below the folder of the files that make it complete: Publish returns an
 	// error if one does not exist. A path that ends in a slash is a folder with files.
 	Outputs []string
-	// Beside are the URLs of the files and folders that the pipeline writes outside Folder.
-	Beside []string
+	// WrittenOutside are the URLs of the files and folders that the pipeline writes outside Folder.
+	WrittenOutside []string
 	// Ready, unless it is nil, is called when the folder has to be made, before it is locked and
 	// anything in it is removed. Its error ends Begin or Resume.
 	Ready func(ctx context.Context) error
 
 	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
-	// beside is set by clear and never changes afterwards. If it is false, files go into Folder, which has no manifest until Publish writes it. If it is
+	// inNewFolder is set by clear and never changes afterwards. If it is false, files go into Folder, which has no manifest until Publish writes it. If it is
 	// true, a complete Folder stays readable, files go into NewFolder, and Publish exchanges the two; the lock is in Folder before and after.
-	beside bool
+	inNewFolder bool
 }
 
 // NewFolder returns where the replacement of a complete folder is written, until an exchange puts it in the folder's place.
@@ -67,7 +67,7 @@ func (s *Stage) folderURL() string { return s.Workspace.Path(s.Folder) }
 
 // URL returns the folder into which the files are written, after Begin: the stage's folder or NewFolder.
 func (s *Stage) URL() string {
-	if s.beside {
+	if s.inNewFolder {
 		return s.Workspace.Path(NewFolder(s.Folder))
 	}
 	return s.folderURL()
@@ -126,13 +126,13 @@ func (s *Stage) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.beside = false; s.Exchanged && complete {
-		if s.beside, err = storage.CanExchange(ctx, s.folderURL()); err != nil {
+	if s.inNewFolder = false; s.Exchanged && complete {
+		if s.inNewFolder, err = storage.CanExchange(ctx, s.folderURL()); err != nil {
 			return err
 		}
 	}
 	url := s.URL()
-	if s.beside {
+	if s.inNewFolder {
 		if err := cmp.Or(storage.CheckRegular(ctx, s.Workspace.root, url), ours(ctx, url)); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (s *Stage) clear(ctx context.Context) error {
 	if err := storage.Remove(ctx, index(url)); err != nil {
 		return err
 	}
-	if s.beside { // the exchange moves this lock file into the folder
+	if s.inNewFolder { // the exchange moves this lock file into the folder
 		if err := storage.WriteFile(ctx, lockFile(url), []byte(s.lock.Content)); err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (s *Stage) checkComplete(ctx context.Context) (bool, error) {
 
 // prepare checks that no symbolic link and, without force, no other run is in the way, and calls Ready.
 func (s *Stage) prepare(ctx context.Context, force bool) error {
-	for _, url := range append([]string{s.folderURL()}, s.Beside...) {
+	for _, url := range append([]string{s.folderURL()}, s.WrittenOutside...) {
 		if err := storage.CheckRegular(ctx, s.Workspace.root, url); err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func (s *Stage) Abandon(workers bool) {
 		s.Pause()
 		return
 	}
-	if s.beside && storage.Remove(guarded, lockFile(url)) != nil {
+	if s.inNewFolder && storage.Remove(guarded, lockFile(url)) != nil {
 		s.Pause()
 		return
 	}
