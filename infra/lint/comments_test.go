@@ -34,7 +34,7 @@ func absent(comment string, names map[string]bool) (list []string) {
 func TestCommentsNamePackages(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range packages(t) {
-		for _, path := range slices.Concat([]string{p.ImportPath}, p.Deps, p.TestImports, p.XTestImport) {
+		for _, path := range slices.Concat([]string{p.ImportPath}, p.Deps, p.TestImports, p.XTestImports) {
 			for below := true; below; _, path, below = strings.Cut(path, "/") {
 				names[path] = true
 			}
