@@ -111,6 +111,15 @@ func TestMeasure(t *testing.T) {
 func TestUntil(t *testing.T) {
 	all := toyRun(inMemory(t, "all"))
 	train(t, all, toy(t))
+	rarely := toyRun(inMemory(t, "rarely"))
+	rarely.Validation.Every, rarely.Until = 2, time.Now()
+	said := ""
+	if _, err := Train(t.Context(), rarely, toy(t), func(p Progress) { said += p.Notice }); err != nil {
+		t.Fatal(err)
+	}
+	if want := "; --epochs 1 makes the same weights, and validates those of this epoch, too"; !strings.HasSuffix(said, want) {
+		t.Errorf("an epoch that was not validated: %q, want %q", said, want)
+	}
 	run := all
 	run.Checkpoints, run.History = inMemory(t, "run")+"/checkpoints", inMemory(t, "run")+"/training.jsonl"
 	run.Until = time.Now()
