@@ -44,7 +44,8 @@ func TestSeveralDevices(t *testing.T) {
 	p := parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1)
 	queries := make([]answer.Request, 3*accelerator.Together+1)
 	for i := range queries {
-		queries[i] = answer.Request{Query: graph.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Answer: graph.None}, Rows: []int64{int64(i)}, Answers: []int32{int32(i % 7)}}
+		q := graph.Query{Source: int32(i % 8), Relation: int32(i / 8 % 4), Answer: graph.None}
+		queries[i] = answer.Request{Query: q, Rows: []int64{int64(i)}, Answers: []int32{int32(i % 7)}}
 	}
 	score := func(devices accelerator.Devices, choice string, list ranking.Selection) (*answer.Scored, error) {
 		t.Helper()
@@ -100,7 +101,8 @@ func TestSeveralDevices(t *testing.T) {
 		t.Errorf("error %v, want that a device was lost", err)
 	}
 	p.Data("mlp.2.bias")[0] = float32(math.NaN())
-	if _, err := score(machine(3), "cuda:all", ranking.Selection{K: 3}); !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
+	_, err = score(machine(3), "cuda:all", ranking.Selection{K: 3})
+	if !errors.Is(err, inference.ErrNotFinite) || !strings.HasPrefix(err.Error(), "scoring (0, 0, ?): ") {
 		t.Errorf("error %v, want one that names the first query", err)
 	}
 }

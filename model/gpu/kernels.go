@@ -30,7 +30,9 @@ var openKernels = sync.OnceValues(func() (*zip.Reader, error) {
 var unpacked sync.Map
 
 // kernelSources are the names of the sources, without their ending.
-var kernelSources = []string{"search", "rows", "strips", "embed", "aggregate", "update", "head", "states", "backward", "features", "weights", "relations", "optimizer", "ranking"}
+var kernelSources = []string{
+	"search", "rows", "strips", "embed", "aggregate", "update", "head", "states", "backward", "features", "weights", "relations", "optimizer", "ranking",
+}
 
 // kernelSource returns the PTX of the source name.cu, compiled for an embedding dimension, which does not matter to a source that does not depend
 // on it.
