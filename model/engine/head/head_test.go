@@ -18,8 +18,9 @@ import (
 type plain[F parameters.Float] struct{}
 
 // Multiply computes c = a b, or c += a b.
-func (plain[F]) Multiply(c, a, b []F, n, k, m int, add bool) {
-	if !add {
+func (plain[F]) Multiply(c, a, b []F, p kernel.Product) {
+	n, k, m := p.Rows, p.Inner, p.Columns
+	if !p.Add {
 		clear(c[:n*m])
 	}
 	for i := range n {
@@ -31,8 +32,9 @@ func (plain[F]) Multiply(c, a, b []F, n, k, m int, add bool) {
 }
 
 // MultiplyTransposed computes c = aᵀ b, or c += aᵀ b.
-func (plain[F]) MultiplyTransposed(c, a, b []F, n, k, m int, add bool) {
-	if !add {
+func (plain[F]) MultiplyTransposed(c, a, b []F, p kernel.Product) {
+	n, k, m := p.Rows, p.Inner, p.Columns
+	if !p.Add {
 		clear(c[:k*m])
 	}
 	for i := range n {

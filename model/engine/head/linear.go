@@ -1,14 +1,16 @@
 package head
 
-import "tagnet/model/weights/parameters"
+import (
+	"tagnet/model/engine/kernel"
+	"tagnet/model/weights/parameters"
+)
 
 // Products are dense row-major matrix products and operations on arrays. A kernel.Kernel has them for
 // float32, tests have plain loops for both precisions.
 type Products[F parameters.Float] interface {
-	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
-	Multiply(c, a, b []F, n, k, m int, add bool)
-	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
-	MultiplyTransposed(c, a, b []F, n, k, m int, add bool)
+	// Multiply and MultiplyTransposed are those of kernel.Multiplier.
+	Multiply(c, a, b []F, p kernel.Product)
+	MultiplyTransposed(c, a, b []F, p kernel.Product)
 	// Add computes sum += a for a [n] and the first n entries of sum.
 	Add(sum, a []F)
 	// ReLU computes out = max(a, 0), [n] each.
@@ -75,7 +77,7 @@ func (c *conditioned[F]) forward(in [][]F, out []F) error {
 	for i := range c.n {
 		copy(out[i*c.m:(i+1)*c.m], c.shift)
 	}
-	c.products.Multiply(out, x, c.transposed, c.n, c.k, c.m, true)
+	c.products.Multiply(out, x, c.transposed, kernel.Product{Rows: c.n, Inner: c.k, Columns: c.m, Add: true})
 	return nil
 }
 
@@ -87,8 +89,8 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 	for i := range c.m {
 		copy(c.stored[i*c.k:(i+1)*c.k], w[i*stride:i*stride+c.k])
 	}
-	c.products.Multiply(dx, gradient, c.stored, c.n, c.m, c.k, false)
-	c.products.MultiplyTransposed(c.stored, gradient, x, c.n, c.m, c.k, false)
+	c.products.Multiply(dx, gradient, c.stored, kernel.Product{Rows: c.n, Inner: c.m, Columns: c.k})
+	c.products.MultiplyTransposed(c.stored, gradient, x, kernel.Product{Rows: c.n, Inner: c.m, Columns: c.k})
 	clear(db)
 	for i := range c.n {
 		c.products.Add(db, gradient[i*c.m:(i+1)*c.m])
@@ -118,7 +120,7 @@ func (o output[F]) forward(in [][]F, out []F) error {
 	for i := range out {
 		out[i] = b
 	}
-	o.products.Multiply(out, x, w, o.n, o.k, 1, true)
+	o.products.Multiply(out, x, w, kernel.Product{Rows: o.n, Inner: o.k, Columns: 1, Add: true})
 	return nil
 }
 
@@ -126,8 +128,8 @@ func (o output[F]) forward(in [][]F, out []F) error {
 func (o output[F]) backward(in [][]F, _, gradient []F, gradients [][]F) error {
 	x, w := in[0], in[1]
 	dx, dw, db := gradients[0], gradients[1], gradients[2]
-	o.products.Multiply(dx, gradient, w, o.n, 1, o.k, false)
-	o.products.Multiply(dw, gradient, x, 1, o.n, o.k, false)
+	o.products.Multiply(dx, gradient, w, kernel.Product{Rows: o.n, Inner: 1, Columns: o.k})
+	o.products.Multiply(dw, gradient, x, kernel.Product{Rows: 1, Inner: o.n, Columns: o.k})
 	db[0] = 0
 	for _, g := range gradient {
 		db[0] += g

@@ -42,7 +42,7 @@ type queryMLP struct {
 func (l *queryMLP) prepare(k kernel.Multiplier, m *mlp, embedding []float32) {
 	l.mlp = m
 	l.shift = append(l.shift[:0], m.bias...)
-	k.Multiply(l.shift, embedding, m.query, 1, len(embedding), len(m.bias), true)
+	k.Multiply(l.shift, embedding, m.query, kernel.Product{Rows: 1, Inner: len(embedding), Columns: len(m.bias), Add: true})
 }
 
 // rows sets values, [n], to the MLP of states, [n, dim]. It returns hidden, a buffer that may have grown.
@@ -52,7 +52,7 @@ func (l *queryMLP) rows(k kernel.Multiplier, states, values, hidden []float32) [
 	for rest := hidden; len(rest) > 0; {
 		rest = rest[copy(rest, l.shift):]
 	}
-	k.Multiply(hidden, states, l.state, n, width/2, width, true)
+	k.Multiply(hidden, states, l.state, kernel.Product{Rows: n, Inner: width / 2, Columns: width, Add: true})
 	k.Score(values, hidden, l.output, l.last)
 	return hidden
 }

@@ -36,12 +36,13 @@ func (s *assembly) Fold(out, a, b, c []float32, x, y float32) {
 }
 
 // FoldTwo handles whole vectors in assembly, the rest in Go.
-func (s *assembly) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
-	n := len(out) / s.floats * s.floats
+func (s *assembly) FoldTwo(one, two Folded, a, b, c []float32) {
+	n := len(one.Out) / s.floats * s.floats
 	if n > 0 {
-		s.foldTwo(n, &out[0], &other[:n][0], &a[:n][0], &b[:n][0], &c[:n][0], x, y, otherX, otherY)
+		s.foldTwo(n, &one.Out[0], &two.Out[:n][0], &a[:n][0], &b[:n][0], &c[:n][0], one.X, one.Y, two.X, two.Y)
 	}
-	s.portable.FoldTwo(out[n:], other[n:], a[n:], b[n:], c[n:], x, y, otherX, otherY)
+	one.Out, two.Out = one.Out[n:], two.Out[n:]
+	s.portable.FoldTwo(one, two, a[n:], b[n:], c[n:])
 }
 
 // Unfold handles whole vectors in assembly, the rest in Go.

@@ -27,7 +27,7 @@ func BenchmarkMultiply(b *testing.B) {
 		x, y, c := aligned(rng, n*inner), aligned(rng, inner*m), make([]float32, n*m)
 		eachVariantBench(b, fmt.Sprintf("%dx%dx%d", n, inner, m), func(b *testing.B, k Kernel) {
 			for b.Loop() {
-				k.Multiply(c, x, y, n, inner, m, false)
+				k.Multiply(c, x, y, Product{Rows: n, Inner: inner, Columns: m})
 			}
 			perSecond(b, 2*float64(n*inner*m), "GFLOP/s")
 			perSecond(b, 4*float64(n*inner+inner*m+n*m), "GB/s")
@@ -42,7 +42,7 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 		x, y, c := aligned(rng, n*inner), aligned(rng, n*m), make([]float32, inner*m)
 		eachVariantBench(b, fmt.Sprintf("%dx%dx%d", inner, n, m), func(b *testing.B, k Kernel) {
 			for b.Loop() {
-				k.MultiplyTransposed(c, x, y, n, inner, m, false)
+				k.MultiplyTransposed(c, x, y, Product{Rows: n, Inner: inner, Columns: m})
 			}
 			perSecond(b, 2*float64(n*inner*m), "GFLOP/s")
 			perSecond(b, 4*float64(n*inner+n*m+inner*m), "GB/s")

@@ -1,5 +1,7 @@
 package kernel
 
+import "cmp"
+
 // Kernel is one variant of all the arithmetic. The interfaces it is made of serve one purpose
 // each; a consumer asks for those it needs. All variants give the same results within float32
 // rounding (Vectors and BitSearch bit for bit), and each gives the same bits for the
@@ -48,25 +50,36 @@ type NodeUpdater interface {
 	NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients)
 }
 
+// Product is the shape of a product of two matrices, of which the first is [Rows, Inner].
+type Product struct {
+	Rows, Inner, Columns int
+	// Stride is the number of entries from one row of the first matrix to the next, or 0 for Inner.
+	Stride int
+	// Add adds the product to what is there, instead of replacing it.
+	Add bool
+}
+
+// stride returns the number of entries from one row of the first matrix to the next.
+func (p *Product) stride() int { return cmp.Or(p.Stride, p.Inner) }
+
 // Multiplier computes dense layers.
 type Multiplier interface {
-	// Multiply computes c = a b, or c += a b, for a [n, k], b [k, m], c [n, m].
-	Multiply(c, a, b []float32, n, k, m int, add bool)
+	// Multiply computes c = a b, or c += a b, for a [rows, inner], b [inner, columns], c [rows, columns].
+	Multiply(c, a, b []float32, p Product)
 
-	// MultiplyRows computes c = a b, or adds it, for an a whose rows begin stride entries apart.
-	MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool)
-
-	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [n, k], b [n, m], c [k, m].
-	MultiplyTransposed(c, a, b []float32, n, k, m int, add bool)
-
-	// MultiplyRowsTransposed multiplies the transposed a, whose rows begin stride entries
-	// apart.
-	MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool)
+	// MultiplyTransposed computes c = aᵀ b, or c += aᵀ b, for a [rows, inner], b [rows, columns], c [inner, columns].
+	MultiplyTransposed(c, a, b []float32, p Product)
 
 	// Score computes the last layer of an MLP, with the ReLU before it: it sets values[i] to
 	// bias plus the sum of max(hidden, 0) times output over row i, for hidden [n, m],
 	// output [m] and values [n].
 	Score(values, hidden, output []float32, bias float32)
+}
+
+// Folded is what a fold writes, and the factors of its second and third term.
+type Folded struct {
+	Out  []float32
+	X, Y float32
 }
 
 // WeightFolder folds PNA's three degree scalers into the weights: receivers of equal degree
@@ -75,9 +88,9 @@ type WeightFolder interface {
 	// Fold computes out = a + x b + y c, all of one length.
 	Fold(out, a, b, c []float32, x, y float32)
 
-	// FoldTwo is Fold into out by x and y, and into other by otherX and otherY: reading the
-	// three terms takes most of the time. The outputs may not overlap anything.
-	FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32)
+	// FoldTwo is Fold into two outputs: reading the three terms takes most of the time. The
+	// outputs may not overlap anything.
+	FoldTwo(first, second Folded, a, b, c []float32)
 
 	// Unfold adds the gradient of Fold's result to the gradients of its terms: a += gradient,
 	// b += x gradient, c += y gradient.

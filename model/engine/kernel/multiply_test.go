@@ -62,7 +62,7 @@ func TestMultiply(t *testing.T) {
 		eachShape(func(n, inner, m int) bool {
 			a, b, start := normal(rng, n*inner), normal(rng, inner*m), normal(rng, n*m)
 			compareProduct(t, "plain", a, b, start, n, inner, m, func(i, p int) int { return i*inner + p }, func(c []float32, add bool) {
-				k.Multiply(c, a, b, n, inner, m, add)
+				k.Multiply(c, a, b, Product{Rows: n, Inner: inner, Columns: m, Add: add})
 			})
 			return true
 		})
@@ -76,7 +76,7 @@ func TestMultiplyTransposed(t *testing.T) {
 		eachShape(func(inner, n, m int) bool { // so that the long length is summed over
 			a, b, start := normal(rng, inner*n), normal(rng, inner*m), normal(rng, n*m)
 			compareProduct(t, "transposed", a, b, start, n, inner, m, func(i, p int) int { return p*n + i }, func(c []float32, add bool) {
-				k.MultiplyTransposed(c, a, b, inner, n, m, add)
+				k.MultiplyTransposed(c, a, b, Product{Rows: inner, Inner: n, Columns: m, Add: add})
 			})
 			return true
 		})
@@ -99,11 +99,11 @@ func TestMultiplyRowsOfWiderTables(t *testing.T) {
 			for _, add := range []bool{false, true} {
 				start, startT := normal(rng, n*m), normal(rng, inner*m)
 				want, wantT := slices.Clone(start), slices.Clone(startT)
-				k.Multiply(want, a, b, n, inner, m, add)
-				k.MultiplyTransposed(wantT, a, d, n, inner, m, add)
+				k.Multiply(want, a, b, Product{Rows: n, Inner: inner, Columns: m, Add: add})
+				k.MultiplyTransposed(wantT, a, d, Product{Rows: n, Inner: inner, Columns: m, Add: add})
 				rows, rowsT := slices.Clone(start), slices.Clone(startT)
-				k.MultiplyRows(rows, wide, inner+beyond, b, n, inner, m, add)
-				k.MultiplyRowsTransposed(rowsT, wide, inner+beyond, d, n, inner, m, add)
+				k.Multiply(rows, wide, b, Product{Rows: n, Inner: inner, Columns: m, Stride: inner + beyond, Add: add})
+				k.MultiplyTransposed(rowsT, wide, d, Product{Rows: n, Inner: inner, Columns: m, Stride: inner + beyond, Add: add})
 				if !slices.Equal(rows, want) || !slices.Equal(rowsT, wantT) {
 					t.Errorf("%v, add %v: longer rows change the product", s, add)
 				}
@@ -122,14 +122,14 @@ func TestMultiplyDoesNotDependOnBlocks(t *testing.T) {
 		for _, m := range []int{1, 7, 16, 32, 33, 64, 160} {
 			a, b := normal(rng, n*inner), normal(rng, inner*m)
 			whole, blocks := make([]float32, n*m), make([]float32, n*m)
-			k.Multiply(whole, a, b, n, inner, m, false)
+			k.Multiply(whole, a, b, Product{Rows: n, Inner: inner, Columns: m})
 			d := normal(rng, n*m)
 			sum, pieces := normal(rng, inner*m), make([]float32, inner*m)
-			k.MultiplyTransposed(sum, a, d, n, inner, m, false)
+			k.MultiplyTransposed(sum, a, d, Product{Rows: n, Inner: inner, Columns: m})
 			for at, length := 0, 1; at < n; at, length = at+length, length%13+1 {
 				length = min(length, n-at)
-				k.Multiply(blocks[at*m:(at+length)*m], a[at*inner:], b, length, inner, m, length%2 == 0) // blocks are still 0
-				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], length, inner, m, true)
+				k.Multiply(blocks[at*m:(at+length)*m], a[at*inner:], b, Product{Rows: length, Inner: inner, Columns: m, Add: length%2 == 0}) // blocks are still 0
+				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], Product{Rows: length, Inner: inner, Columns: m, Add: true})
 			}
 			if !slices.Equal(whole, blocks) {
 				t.Fatalf("m = %d: rows depend on what they are multiplied with", m)
@@ -151,7 +151,7 @@ func TestMultiplyNotANumber(t *testing.T) {
 		a[2*inner+5] = 0 // meets the infinity in b
 		c := make([]float32, n*m)
 		want, size := make([]float64, n*m), make([]float64, n*m)
-		k.Multiply(c, a, b, n, inner, m, false)
+		k.Multiply(c, a, b, Product{Rows: n, Inner: inner, Columns: m})
 		product(want, size, widen(a), widen(b), n, inner, m, func(i, p int) int { return i*inner + p })
 		compare(t, "not a number", c, want, func(i int) float64 { return 1e-4 })
 		if c[2*m+36] == c[2*m+36] {

@@ -37,10 +37,10 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			n, inner := 1+m%14, 1+m%5
 			a, b := pageEnd(t, normal(rng, n*inner)), pageEnd(t, normal(rng, inner*m))
 			c := pageEnd(t, normal(rng, n*m))
-			k.Multiply(c, a, b, n, inner, m, m%2 == 0)
-			k.MultiplyTransposed(b, a, c, n, inner, m, m%3 == 0)
-			k.MultiplyRowsTransposed(make([]float32, inner*m), pageEnd(t, normal(rng, (n-1)*(inner+2)+inner)), inner+2, c, n, inner, m, m%3 == 0)
-			k.FoldTwo(pageEnd(t, make([]float32, m)), pageEnd(t, make([]float32, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), 1, 2, 3, 4)
+			k.Multiply(c, a, b, Product{Rows: n, Inner: inner, Columns: m, Add: m%2 == 0})
+			k.MultiplyTransposed(b, a, c, Product{Rows: n, Inner: inner, Columns: m, Add: m%3 == 0})
+			k.MultiplyTransposed(make([]float32, inner*m), pageEnd(t, normal(rng, (n-1)*(inner+2)+inner)), c, Product{Rows: n, Inner: inner, Columns: m, Stride: inner + 2, Add: m%3 == 0})
+			k.FoldTwo(Folded{pageEnd(t, make([]float32, m)), 1, 2}, Folded{pageEnd(t, make([]float32, m)), 3, 4}, pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)))
 			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {

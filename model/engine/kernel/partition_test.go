@@ -136,7 +136,7 @@ func TestFold(t *testing.T) {
 			}
 			first, checkFirst := guarded(n)
 			other, checkOther := guarded(n)
-			k.FoldTwo(first, other, a, b, c, x, y, y, -x)
+			k.FoldTwo(Folded{first, x, y}, Folded{other, y, -x}, a, b, c)
 			checkFirst(t, fmt.Sprint("first fold of ", n))
 			checkOther(t, fmt.Sprint("second fold of ", n))
 			for i := range other {
@@ -198,7 +198,7 @@ func BenchmarkFold(b *testing.B) {
 	eachVariantBench(b, "foldTwo", func(b *testing.B, k Kernel) {
 		other := aligned(rng, n)
 		for b.Loop() {
-			k.FoldTwo(out, other, x, y, z, 0.5, 2, 0.25, 4)
+			k.FoldTwo(Folded{out, 0.5, 2}, Folded{other, 0.25, 4}, x, y, z)
 		}
 		perSecond(b, 4*5*n, "GB/s")
 		perSecond(b, 8*n, "GFLOP/s")

@@ -18,12 +18,13 @@ func (portable) Fold(out, a, b, c []float32, x, y float32) {
 }
 
 // FoldTwo reads the three matrices once for both sums.
-func (portable) FoldTwo(out, other, a, b, c []float32, x, y, otherX, otherY float32) {
+func (portable) FoldTwo(first, second Folded, a, b, c []float32) {
+	out, other := first.Out, second.Out
 	other, a, b, c = other[:len(out)], a[:len(out)], b[:len(out)], c[:len(out)]
 	for i := range out {
 		p, q, r := a[i], b[i], c[i]
-		out[i] = p + float32(x*q) + float32(y*r)
-		other[i] = p + float32(otherX*q) + float32(otherY*r)
+		out[i] = p + float32(first.X*q) + float32(first.Y*r)
+		other[i] = p + float32(second.X*q) + float32(second.Y*r)
 	}
 }
 

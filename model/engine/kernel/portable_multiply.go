@@ -10,23 +10,19 @@ const packedRows = 16
 
 // Multiply adds the terms of every entry in order, starting from zero or from c, so a row's result
 // does not depend on the number of rows.
-func (p portable) Multiply(c, a, b []float32, n, k, m int, add bool) {
-	p.MultiplyRows(c, a, k, b, n, k, m, add)
-}
-
-// MultiplyRows computes c = a b for an a of any stride.
-func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	if !add {
+func (portable) Multiply(c, a, b []float32, p Product) {
+	n, m, stride := p.Rows, p.Columns, p.stride()
+	if !p.Add {
 		clear(c[:n*m])
 	}
 	if n == 0 {
 		return
 	}
-	for term := 0; term < k; term += portableTerms {
-		terms := min(portableTerms, k-term)
+	for term := 0; term < p.Inner; term += portableTerms {
+		terms := min(portableTerms, p.Inner-term)
 		block := b[term*m : (term+terms)*m]
 		if n >= packedRows {
-			multiplyPacked(c, a[term:], stride, block, n, m, terms)
+			multiplyPacked(c, a[term:], block, Product{Rows: n, Inner: terms, Columns: m, Stride: stride})
 			continue
 		}
 		for i := range n {
@@ -37,24 +33,20 @@ func (portable) MultiplyRows(c, a []float32, stride int, b []float32, n, k, m in
 
 // MultiplyTransposed adds the terms in the order of the rows, starting from zero or from c, so
 // calls with consecutive blocks of rows of a and b, the later ones adding, give the same bits as
-// one call with all rows.
-func (p portable) MultiplyTransposed(c, a, b []float32, n, k, m int, add bool) {
-	p.MultiplyRowsTransposed(c, a, k, b, n, k, m, add)
-}
-
-// MultiplyRowsTransposed computes c = transposed a b for an a of any stride, a block of rows at a time.
-func (portable) MultiplyRowsTransposed(c, a []float32, stride int, b []float32, n, k, m int, add bool) {
-	if !add {
+// one call with all rows. It takes a block of rows at a time.
+func (portable) MultiplyTransposed(c, a, b []float32, p Product) {
+	k, m, stride := p.Inner, p.Columns, p.stride()
+	if !p.Add {
 		clear(c[:k*m])
 	}
 	const block = 64       // of rows, which stay in the first-level cache
 	var row [block]float32 // of a transposed
-	for first := 0; first < n; first += block {
-		terms := min(block, n-first)
+	for first := 0; first < p.Rows; first += block {
+		terms := min(block, p.Rows-first)
 		rows := b[first*m : (first+terms)*m]
 		for i := range k {
-			for p, at := 0, first*stride+i; p < terms; p, at = p+1, at+stride {
-				row[p] = a[at]
+			for term, at := 0, first*stride+i; term < terms; term, at = term+1, at+stride {
+				row[term] = a[at]
 			}
 			multiplyRow(c[i*m:(i+1)*m], row[:terms], rows)
 		}
@@ -141,8 +133,9 @@ func eightTerms(into *[8]float32, a, b []float32, m int) {
 // rows of a wide matrix are far apart.
 type packed [12 * portableTerms]float32
 
-// multiplyPacked computes c += a b for some of the terms and for n rows of a that are stride entries apart.
-func multiplyPacked(c, a []float32, stride int, b []float32, n, m, terms int) {
+// multiplyPacked adds a product to c.
+func multiplyPacked(c, a, b []float32, p Product) {
+	n, terms, m, stride := p.Rows, p.Inner, p.Columns, p.Stride
 	var columns packed
 	j := 0
 	for takesTwelve(m - j) {

@@ -59,7 +59,7 @@ func (r *Receivers) aggregatePNA(features []float32) {
 			} else {
 				for begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end; begin += int32(len(block.x)) {
 					next := min(begin+int32(len(block.x)), end)
-					block.collect(r.Senders.Rows[begin:next], r.Senders.Relations[begin:next], r.States, r.StateOffset*d+j, r.RelationEmbeddings, j, d)
+					r.collect(&block, begin, next, j)
 					block.add()
 				}
 			}
@@ -94,14 +94,14 @@ func (r *Receivers) accumulateSenders(accumulators []accumulator, o, at int) {
 	}
 }
 
-// collect sets the block's messages, of senders in rows of states relative to entry first, and
-// of relation embeddings from entry at on. Rows of both tables have dim entries.
-func (s *messageBlock) collect(rows, relations []int32, states []float32, first int, embeddings []float32, at, dim int) {
+// collect sets a block's messages: those of the senders from begin to end, and of dimensions from at on.
+func (r *Receivers) collect(s *messageBlock, begin, end int32, at int) {
+	rows, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
 	s.count = len(rows)
 	for i, row := range rows {
-		u, q := first+int(row)*dim, at+int(relations[i])*dim
-		s.x[i] = (*[blockDims]float32)(states[u : u+blockDims : u+blockDims])
-		s.w[i] = (*[blockDims]float32)(embeddings[q : q+blockDims : q+blockDims])
+		u, q := (r.StateOffset+int(row))*r.Dim+at, int(relations[i])*r.Dim+at
+		s.x[i] = (*[blockDims]float32)(r.States[u : u+blockDims : u+blockDims])
+		s.w[i] = (*[blockDims]float32)(r.RelationEmbeddings[q : q+blockDims : q+blockDims])
 	}
 }
 

@@ -68,9 +68,9 @@ func TestNoAllocation(t *testing.T) {
 			k.Normalize(u)
 			k.Normalize(scoring)
 			k.NormalizeBackward(u, gradient, by)
-			k.Multiply(c, a, b, 50, 50, 50, true)
-			k.MultiplyTransposed(c, a, b, 50, 50, 50, true)
-			k.MultiplyRowsTransposed(c, a, 50, b, 50, 40, 50, true)
+			k.Multiply(c, a, b, Product{Rows: 50, Inner: 50, Columns: 50, Add: true})
+			k.MultiplyTransposed(c, a, b, Product{Rows: 50, Inner: 50, Columns: 50, Add: true})
+			k.MultiplyTransposed(c, a, b, Product{Rows: 50, Inner: 40, Columns: 50, Stride: 50, Add: true})
 		}); count >= 1 {
 			t.Errorf("%v allocations a round", count)
 		}

@@ -140,7 +140,7 @@ func (a *astar) begin() {
 	a.receivers = nil
 	d, w := p.configuration.Dim, p.weights.priority
 	copy(a.query, w.bias)
-	p.kernel.Multiply(a.query, p.embedding, w.query, 1, d, d, true)
+	p.kernel.Multiply(a.query, p.embedding, w.query, kernel.Product{Rows: 1, Inner: d, Columns: d, Add: true})
 	a.versions = 0
 	a.extend(2)
 	clear(a.states[:d])
@@ -263,8 +263,8 @@ func (a *astar) backward(entities []int32, gradient []float32, into *Gradients) 
 	a.prioritizeBackward(0, identity[:2], into)
 	p.kernel.Add(into.Query, a.stateGradients[d:2*d])
 	p.kernel.Add(into.priority.bias, a.queryGradient)
-	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, 1, d, d, true)
-	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryStored, 1, d, d, true)
+	p.kernel.MultiplyTransposed(into.priority.query, a.queryGradient, p.embedding, kernel.Product{Rows: 1, Inner: d, Columns: d, Add: true})
+	p.kernel.Multiply(into.Query, a.queryGradient, p.weights.priority.queryStored, kernel.Product{Rows: 1, Inner: d, Columns: d, Add: true})
 }
 
 // findNeeded finds the versions that the scores of entities depend on.

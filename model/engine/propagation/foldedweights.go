@@ -1,6 +1,9 @@
 package propagation
 
-import "tagnet/model/parallel"
+import (
+	"tagnet/model/engine/kernel"
+	"tagnet/model/parallel"
+)
 
 // foldedWeights applies a layer's linear maps to chunks. PNA multiplies a receiver's aggregates by
 // three scalers that depend on its degree alone, so the maps under the three scalers fold into one
@@ -43,7 +46,7 @@ func (p *runner) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32
 	}
 	next := buckets[1].degree
 	f.degrees[1] = next
-	p.kernel.FoldTwo(m[0][fixed:], m[1][fixed:], a, b, c, x, y, p.weights.scaler(next, 1), p.weights.scaler(next, 2))
+	p.kernel.FoldTwo(kernel.Folded{Out: m[0][fixed:], X: x, Y: y}, kernel.Folded{Out: m[1][fixed:], X: p.weights.scaler(next, 1), Y: p.weights.scaler(next, 2)}, a, b, c)
 	return m[0]
 }
 
@@ -59,8 +62,8 @@ func (p *runner) multiply(x *layerUpdate, c *chunk, m activations) {
 		}
 		matrix := p.fold(&layer.maps, c.buckets[i:], d*d)
 		// The product of a previous state of zero is left out.
-		p.kernel.MultiplyRows(linear, features[d:], width, matrix[d*d:], b.zeroRows, width-d, d, false)
-		p.kernel.Multiply(linear[b.zeroRows*d:], features[b.zeroRows*width:], matrix, b.last-b.first-b.zeroRows, width, d, false)
+		p.kernel.Multiply(linear, features[d:], matrix[d*d:], kernel.Product{Rows: b.zeroRows, Inner: width - d, Columns: d, Stride: width})
+		p.kernel.Multiply(linear[b.zeroRows*d:], features[b.zeroRows*width:], matrix, kernel.Product{Rows: b.last - b.first - b.zeroRows, Inner: width, Columns: d})
 	}
 }
 
@@ -68,15 +71,15 @@ func (p *runner) multiply(x *layerUpdate, c *chunk, m activations) {
 // row by row. Previous states are under the first scaler only.
 func (p *runner) multiplyRare(layer *layerWeights, degrees []int32, features, linear []float32) {
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
-	p.kernel.Multiply(linear, features, layer.maps[0], n, width, d, false)
+	p.kernel.Multiply(linear, features, layer.maps[0], kernel.Product{Rows: n, Inner: width, Columns: d})
 	if layer.maps[1] == nil {
 		return
 	}
 	f := &p.folded
 	f.product = parallel.Resize(f.product, 2*n*d)
 	amplified, attenuated := f.product[:n*d], f.product[n*d:]
-	p.kernel.MultiplyRows(amplified, features[d:], width, layer.maps[1][d*d:], n, width-d, d, false)
-	p.kernel.MultiplyRows(attenuated, features[d:], width, layer.maps[2][d*d:], n, width-d, d, false)
+	p.kernel.Multiply(amplified, features[d:], layer.maps[1][d*d:], kernel.Product{Rows: n, Inner: width - d, Columns: d, Stride: width})
+	p.kernel.Multiply(attenuated, features[d:], layer.maps[2][d*d:], kernel.Product{Rows: n, Inner: width - d, Columns: d, Stride: width})
 	for i, degree := range degrees {
 		row := linear[i*d : (i+1)*d]
 		p.kernel.Fold(row, row, amplified[i*d:(i+1)*d], attenuated[i*d:(i+1)*d], p.weights.scaler(degree, 1), p.weights.scaler(degree, 2))
@@ -97,7 +100,7 @@ func (p *runner) multiplyBackward(x *layerUpdate, c *chunk, m activations, linea
 			continue
 		}
 		// A group without previous states does not read the gradient of theirs.
-		p.kernel.Multiply(featureGradient, linearGradient, p.fold(&layer.transposed, c.buckets[i:], 0), n, d, width, false)
+		p.kernel.Multiply(featureGradient, linearGradient, p.fold(&layer.transposed, c.buckets[i:], 0), kernel.Product{Rows: n, Inner: d, Columns: width})
 		p.unfold(b, rows, linearGradient, into)
 	}
 }
@@ -108,8 +111,8 @@ func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradien
 	d, width, n := p.configuration.Dim, p.weights.width(), b.last-b.first
 	p.folded.gradient = parallel.Resize(p.folded.gradient, width*d)
 	gradient := p.folded.gradient
-	p.kernel.MultiplyRowsTransposed(gradient, features[b.zeroRows*width:], width, linear[b.zeroRows*d:], n-b.zeroRows, d, d, false)
-	p.kernel.MultiplyRowsTransposed(gradient[d*d:], features[d:], width, linear, n, width-d, d, false)
+	p.kernel.MultiplyTransposed(gradient, features[b.zeroRows*width:], linear[b.zeroRows*d:], kernel.Product{Rows: n - b.zeroRows, Inner: d, Columns: d, Stride: width})
+	p.kernel.MultiplyTransposed(gradient[d*d:], features[d:], linear, kernel.Product{Rows: n, Inner: width - d, Columns: d, Stride: width})
 	p.kernel.Unfold(into.maps[0], into.maps[1], into.maps[2], gradient, p.weights.scaler(b.degree, 1), p.weights.scaler(b.degree, 2))
 }
 
@@ -119,8 +122,8 @@ func (p *runner) multiplyRareBackward(layer *layerWeights, degrees []int32, rows
 	n, d, width := len(degrees), p.configuration.Dim, p.weights.width()
 	f := &p.folded
 	f.product = parallel.Resize(f.product, n*d)
-	p.kernel.Multiply(features, linear, layer.transposed[0], n, d, width, false)
-	p.kernel.MultiplyTransposed(into.maps[0], rows, linear, n, width, d, true)
+	p.kernel.Multiply(features, linear, layer.transposed[0], kernel.Product{Rows: n, Inner: d, Columns: width})
+	p.kernel.MultiplyTransposed(into.maps[0], rows, linear, kernel.Product{Rows: n, Inner: width, Columns: d, Add: true})
 	for k := 1; k < len(layer.maps) && layer.maps[k] != nil; k++ {
 		for i, degree := range degrees {
 			scaler := p.weights.scaler(degree, k)
@@ -129,7 +132,7 @@ func (p *runner) multiplyRareBackward(layer *layerWeights, degrees []int32, rows
 				scaled[j] = scaler * value
 			}
 		}
-		p.kernel.Multiply(features, f.product, layer.transposed[k], n, d, width, true)
-		p.kernel.MultiplyTransposed(into.maps[k], rows, f.product, n, width, d, true)
+		p.kernel.Multiply(features, f.product, layer.transposed[k], kernel.Product{Rows: n, Inner: d, Columns: width, Add: true})
+		p.kernel.MultiplyTransposed(into.maps[k], rows, f.product, kernel.Product{Rows: n, Inner: width, Columns: d, Add: true})
 	}
 }

@@ -105,7 +105,7 @@ func (a *astar) mapStates(states []float32, n int) {
 	w, k, d, b := a.runner.weights.priority, a.runner.kernel, a.runner.configuration.Dim, &a.block
 	b.inner, b.messages, b.hidden = parallel.Resize(b.inner, n*d), parallel.Resize(b.messages, n*d), parallel.Resize(b.hidden, 2*n*d)
 	copyRows(b.inner, a.query)
-	k.Multiply(b.inner, states, w.state, n, d, d, true)
+	k.Multiply(b.inner, states, w.state, kernel.Product{Rows: n, Inner: d, Columns: d, Add: true})
 	if message := a.runner.message; message == kernel.DistMult {
 		k.Product(b.messages, states, b.inner)
 	} else {
@@ -114,7 +114,7 @@ func (a *astar) mapStates(states []float32, n int) {
 		}
 	}
 	copyRows(b.hidden, w.hiddenBias)
-	k.Multiply(b.hidden, b.messages, w.hidden, n, d, 2*d, true)
+	k.Multiply(b.hidden, b.messages, w.hidden, kernel.Product{Rows: n, Inner: d, Columns: 2 * d, Add: true})
 }
 
 // forwardPriority sets priorities, [n], to f of the states, [n, dim], of at most chunkRows versions.
@@ -162,15 +162,15 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 	// Through the MLP to the message.
 	b.active, b.hiddenGradient = parallel.Resize(b.active, 2*n*d), parallel.Resize(b.hiddenGradient, 2*n*d)
 	k.ReLU(b.active, b.hidden)
-	k.Multiply(g.output, b.values, b.active, 1, n, 2*d, true)
-	k.Multiply(b.hiddenGradient, b.values, w.output, n, 1, 2*d, false)
+	k.Multiply(g.output, b.values, b.active, kernel.Product{Rows: 1, Inner: n, Columns: 2 * d, Add: true})
+	k.Multiply(b.hiddenGradient, b.values, w.output, kernel.Product{Rows: n, Inner: 1, Columns: 2 * d})
 	k.ReLUBackward(b.hiddenGradient, b.hidden, b.hiddenGradient)
-	k.Multiply(g.hiddenBias, ones, b.hiddenGradient, 1, n, 2*d, true)
-	k.MultiplyTransposed(g.hidden, b.hiddenGradient, b.messages, n, 2*d, d, true)
+	k.Multiply(g.hiddenBias, ones, b.hiddenGradient, kernel.Product{Rows: 1, Inner: n, Columns: 2 * d, Add: true})
+	k.MultiplyTransposed(g.hidden, b.hiddenGradient, b.messages, kernel.Product{Rows: n, Inner: 2 * d, Columns: d, Add: true})
 
 	b.messageGradient = parallel.Resize(b.messageGradient, n*d)
 	b.stateGradient, b.innerGradient = parallel.Resize(b.stateGradient, n*d), parallel.Resize(b.innerGradient, n*d)
-	k.Multiply(b.messageGradient, b.hiddenGradient, w.hiddenStored, n, 2*d, d, false)
+	k.Multiply(b.messageGradient, b.hiddenGradient, w.hiddenStored, kernel.Product{Rows: n, Inner: 2 * d, Columns: d})
 	// Through the message to the state and to the linear map of state and query.
 	if p.message == kernel.DistMult {
 		k.Product(b.stateGradient, b.messageGradient, b.inner)
@@ -183,9 +183,9 @@ func (a *astar) backwardPriority(first int, rows []int32, into *Gradients) {
 		}
 	}
 	// Through the linear map; the query's half is the same for all rows.
-	k.Multiply(a.queryGradient, ones, b.innerGradient, 1, n, d, true)
-	k.MultiplyTransposed(g.state, b.innerGradient, b.states, n, d, d, true)
-	k.Multiply(b.stateGradient, b.innerGradient, w.stateStored, n, d, d, true)
+	k.Multiply(a.queryGradient, ones, b.innerGradient, kernel.Product{Rows: 1, Inner: n, Columns: d, Add: true})
+	k.MultiplyTransposed(g.state, b.innerGradient, b.states, kernel.Product{Rows: n, Inner: d, Columns: d, Add: true})
+	k.Multiply(b.stateGradient, b.innerGradient, w.stateStored, kernel.Product{Rows: n, Inner: d, Columns: d, Add: true})
 	for i, row := range rows {
 		version := first + int(row)
 		k.Add(a.stateGradients[version*d:(version+1)*d], b.stateGradient[i*d:(i+1)*d])

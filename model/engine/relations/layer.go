@@ -54,7 +54,7 @@ func newMapGradients(p *parameters.Set[float32], name string) mapGradients {
 // apply sets out, [n, outputs], to the map of x, [n, inputs].
 func (m *linearMap) apply(k kernel.Multiplier, out, x []float32, n int) {
 	fillRows(out, m.Bias)
-	k.Multiply(out, x, m.Matrix, n, len(m.Matrix)/len(m.Bias), len(m.Bias), true)
+	k.Multiply(out, x, m.Matrix, kernel.Product{Rows: n, Inner: len(m.Matrix) / len(m.Bias), Columns: len(m.Bias), Add: true})
 }
 
 // backward propagates the gradient of the map's outputs, [n, outputs], to its parameters, to which it adds, and to its inputs x,
@@ -62,11 +62,11 @@ func (m *linearMap) apply(k kernel.Multiplier, out, x []float32, n int) {
 func (m *linearMap) backward(k kernel.Kernel, into *mapGradients, x, by, gradX []float32, add bool) {
 	outputs := len(m.Bias)
 	n, inputs := len(by)/outputs, len(m.Stored)/outputs
-	k.MultiplyTransposed(into.Weight, by, x, n, outputs, inputs, true)
+	k.MultiplyTransposed(into.Weight, by, x, kernel.Product{Rows: n, Inner: outputs, Columns: inputs, Add: true})
 	for i := range n {
 		k.Add(into.Bias, by[i*outputs:(i+1)*outputs])
 	}
-	k.Multiply(gradX, by, m.Stored, n, outputs, inputs, add)
+	k.Multiply(gradX, by, m.Stored, kernel.Product{Rows: n, Inner: outputs, Columns: inputs, Add: add})
 }
 
 // fillRows copies a row to every row of a table.

@@ -101,7 +101,7 @@ func (s *linear) prepare(worker *linearWorker, t, lo, hi int) {
 	for i := range s.distinct {
 		copy(worker.product[i*n:], layer.bias[lo:hi])
 	}
-	s.kernel.Multiply(worker.product, s.stacked, worker.transposed, len(s.distinct), d, n, true)
+	s.kernel.Multiply(worker.product, s.stacked, worker.transposed, kernel.Product{Rows: len(s.distinct), Inner: d, Columns: n, Add: true})
 	for i, relation := range s.distinct {
 		copy(s.prepared[relation][t][lo:hi], worker.product[i*n:])
 	}
@@ -127,11 +127,11 @@ func (s *linear) table(t int, relation int32, buffer *[]float32) []float32 {
 	*buffer = out
 	copy(out, layer.bias)
 	if s.training {
-		s.kernel.Multiply(out, layer.weight, s.Query(relation), len(out), d, 1, true)
+		s.kernel.Multiply(out, layer.weight, s.Query(relation), kernel.Product{Rows: len(out), Inner: d, Columns: 1, Add: true})
 		return out
 	}
 	for i := 0; i < len(out); i += d { // in the order in which the map lies in memory
-		s.kernel.Multiply(out[i:i+d], s.Query(relation), layer.transposed[i*d:(i+d)*d], 1, d, d, true)
+		s.kernel.Multiply(out[i:i+d], s.Query(relation), layer.transposed[i*d:(i+d)*d], kernel.Product{Rows: 1, Inner: d, Columns: d, Add: true})
 	}
 	return out
 }
@@ -173,7 +173,7 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 	s.gradients = parallel.Resize(s.gradients, len(s.layers)*blocks*perBlock)
 	s.each(len(s.layers)*blocks, func(worker *linearWorker, task int) {
 		lo := task % blocks * sumBlock
-		s.sumTable(worker, task/blocks, lo, min(lo+sumBlock, size), batch, into, s.gradients[task*perBlock:][:perBlock])
+		s.sumTable(worker, tableRange{task / blocks, lo, min(lo+sumBlock, size)}, batch, into, s.gradients[task*perBlock:][:perBlock])
 	})
 	total, query := s.gradients[:perBlock], into.Data("query.weight")
 	for rest := s.gradients[perBlock:]; len(rest) > 0; rest = rest[perBlock:] { // in the order of layers and blocks
@@ -184,10 +184,14 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 	}
 }
 
-// sumTable sums the gradients of the map that yields entries lo to hi of a layer's table, and sets gradients, [batch, dim], to the
+// tableRange has the entries lo to hi of a layer's table.
+type tableRange struct{ layer, lo, hi int }
+
+// sumTable sums the gradients of the map that yields some entries of a table, and sets gradients, [batch, dim], to the
 // gradients of the queries' embeddings through these outputs of the map. Each is one matrix product for the batch, which adds the queries in
 // order.
-func (s *linear) sumTable(worker *linearWorker, t, lo, hi int, batch []Gradient, into *parameters.Set[float32], gradients []float32) {
+func (s *linear) sumTable(worker *linearWorker, x tableRange, batch []Gradient, into *parameters.Set[float32], gradients []float32) {
+	t, lo, hi := x.layer, x.lo, x.hi
 	d, n := s.dim, hi-lo
 	weight, bias := into.Layer(t+1, "relation_linear.weight"), into.Layer(t+1, "relation_linear.bias")
 	worker.stacked = parallel.Resize(worker.stacked, len(batch)*n)
@@ -196,6 +200,6 @@ func (s *linear) sumTable(worker *linearWorker, t, lo, hi int, batch []Gradient,
 		s.kernel.Add(bias[lo:hi], query.Tables[t][lo:hi])
 		copy(worker.stacked[i*n:(i+1)*n], query.Tables[t][lo:hi])
 	}
-	s.kernel.MultiplyTransposed(weight[lo*d:hi*d], worker.stacked, s.queries, len(batch), n, d, false)
-	s.kernel.Multiply(gradients, worker.stacked, s.layers[t].weight[lo*d:hi*d], len(batch), n, d, false)
+	s.kernel.MultiplyTransposed(weight[lo*d:hi*d], worker.stacked, s.queries, kernel.Product{Rows: len(batch), Inner: n, Columns: d})
+	s.kernel.Multiply(gradients, worker.stacked, s.layers[t].weight[lo*d:hi*d], kernel.Product{Rows: len(batch), Inner: n, Columns: d})
 }

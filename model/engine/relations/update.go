@@ -64,7 +64,7 @@ func (b *stackBuffers) block(k kernel.Kernel, u *update, rows []int32) {
 	linear := b.linear[:n*d]
 	b.receivers.Rows, b.receivers.FeatureRows = rows, b.index[:n]
 	k.Aggregate(&b.receivers, b.features)
-	k.Multiply(linear, b.features, u.Matrix, n, 2*d, d, false)
+	k.Multiply(linear, b.features, u.Matrix, kernel.Product{Rows: n, Inner: 2 * d, Columns: d})
 	b.update.Rows, b.update.LinearRows, b.update.Linear = rows, b.index[:n], linear
 	k.Normalize(&b.update)
 }
@@ -110,8 +110,8 @@ func (b *stackBuffers) blockBackward(k kernel.Kernel, u *update, gradient []floa
 	n, d, w := len(rows), b.dim, b.backward
 	linear, features := w.linear[:n*d], w.features[:n*2*d]
 	k.NormalizeBackward(&b.update, gradient, &w.update)
-	k.MultiplyTransposed(into.Weight, linear, b.features, n, d, 2*d, true)
-	k.Multiply(features, linear, u.Stored, n, d, 2*d, false)
+	k.MultiplyTransposed(into.Weight, linear, b.features, kernel.Product{Rows: n, Inner: d, Columns: 2 * d, Add: true})
+	k.Multiply(features, linear, u.Stored, kernel.Product{Rows: n, Inner: d, Columns: 2 * d})
 	for _, i := range rows { // the residual
 		k.Add(row(w.gradients.Previous, d, i), row(gradient, d, i))
 	}

@@ -46,7 +46,7 @@ func (p *Pass) attendBackward(final []float64, states [][]float64, embedding []f
 		}
 		for _, t := range p.finalLayers(o) {
 			logit := weight(t) * (along[t] - mean) / c.AttentionTemperature
-			m.scoreBackward(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.embedding, logit, row(states[t], o, c.Dim), embedding, into)
+			m.scoreBackward(m.attentionName(), row(p.Hiddens[t], o, c.Dim), p.embedding, logit, scoreGradients{row(states[t], o, c.Dim), embedding, into})
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (p *Pass) Backward(scores []float64, into *parameters.Set[float64]) {
 		final := make([]float64, len(p.Final))
 		for o, gradient := range scores {
 			if gradient != 0 {
-				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.embedding, gradient, row(final, o, c.Dim), embedding, into)
+				m.scoreBackward("mlp", row(p.Final, o, c.Dim), p.embedding, gradient, scoreGradients{row(final, o, c.Dim), embedding, into})
 			}
 		}
 		if c.Specific() {

@@ -113,7 +113,7 @@ func (p *Pass) propagateBackward(states [][]float64, priorities, embedding []flo
 	}
 	for o, gradient := range priorities {
 		if gradient != 0 {
-			m.scoreBackward("mlp", row(p.Hiddens[0], o, c.Dim), p.embedding, gradient, row(states[0], o, c.Dim), embedding, into)
+			m.scoreBackward("mlp", row(p.Hiddens[0], o, c.Dim), p.embedding, gradient, scoreGradients{row(states[0], o, c.Dim), embedding, into})
 		}
 	}
 	add(embedding, row(states[0], int(p.Query.Source), c.Dim))
@@ -125,31 +125,36 @@ func (p *Pass) propagateBackward(states [][]float64, priorities, embedding []flo
 func (p *Pass) propagateLayerBackward(t int, after, before, priorities, embedding []float64, into *parameters.Set[float64]) []float64 {
 	m, c := p.model, p.model.configuration
 	l := &p.layers[t-1]
-	weighted := make([]float64, len(before))
-	relations := make([]float64, len(l.relations))
+	to := setGradients{make([]float64, len(before)), make([]float64, len(l.relations)), embedding, into}
 	priorities = append([]float64(nil), priorities...)
 	for o, active := range l.active {
 		gradient := row(after, o, c.Dim)
 		if active && c.Prioritized() {
 			// The layer replaced this priority, by one that depends on the new state.
-			m.scoreBackward("mlp", row(p.Hiddens[t], o, c.Dim), p.embedding, priorities[o], gradient, embedding, into)
+			m.scoreBackward("mlp", row(p.Hiddens[t], o, c.Dim), p.embedding, priorities[o], scoreGradients{gradient, embedding, into})
 			priorities[o] = 0
 		}
 		add(row(before, o, c.Dim), gradient)
 		if active {
 			input := m.updateBackward(entityLayer(t), l.updates[o], gradient, into)
-			add(row(weighted, o, c.Dim), input[:c.Dim])
-			p.setBackward(t, l, int32(o), input[c.Dim:], weighted, relations, embedding, into)
+			add(row(to.weighted, o, c.Dim), input[:c.Dim])
+			p.setBackward(t, int32(o), input[c.Dim:], to)
 		}
 	}
-	p.relationsBackward(t, relations, embedding, into)
-	p.weightedBackward(t-1, weighted, before, priorities)
+	p.relationsBackward(t, to.relations, embedding, into)
+	p.weightedBackward(t-1, to.weighted, before, priorities)
 	return priorities
 }
 
+// setGradients are the gradients of what the sets of a layer are made of: weighted states, relations, the query's embedding and parameters.
+type setGradients struct {
+	weighted, relations, embedding []float64
+	parameters                     *parameters.Set[float64]
+}
+
 // setBackward propagates the gradient of o's update vector to the members of its set.
-func (p *Pass) setBackward(t int, l *layer, o int32, update, weighted, relations, embedding []float64, into *parameters.Set[float64]) {
-	c := p.model.configuration
+func (p *Pass) setBackward(t int, o int32, update []float64, to setGradients) {
+	c, l := p.model.configuration, &p.layers[t-1]
 	r, set := p.reduction(o), p.set(t, l, o)
 	r.shared = p.explained != nil
 	gradients := r.backward(set, update)
@@ -157,16 +162,16 @@ func (p *Pass) setBackward(t int, l *layer, o int32, update, weighted, relations
 		p.recordEdges(t, l, o, set, gradients)
 	}
 	if o == p.Query.Source { // elsewhere the boundary is 0, whatever the query
-		add(embedding, gradients[0])
+		add(to.embedding, gradients[0])
 	}
 	gradients = gradients[1:]
 	if p.missing(o, l.edges[o]) > 0 {
-		add(into.Layer(t, "degree"), gradients[0])
+		add(to.parameters.Layer(t, "degree"), gradients[0])
 		gradients = gradients[1:]
 	}
 	for i, e := range l.edges[o] {
 		messageBackward(c.Message, row(l.weighted, int(e.sender), c.Dim), row(l.relations, int(e.relation), c.Dim), gradients[i],
-			row(weighted, int(e.sender), c.Dim), row(relations, int(e.relation), c.Dim))
+			row(to.weighted, int(e.sender), c.Dim), row(to.relations, int(e.relation), c.Dim))
 	}
 }
 

@@ -15,13 +15,19 @@ func (m *Model) score(name string, x, embedding []float64) float64 {
 	return output[0]
 }
 
+// scoreGradients are the gradients of a score's inputs, x and x_q, and of the parameters.
+type scoreGradients struct {
+	state, embedding []float64
+	parameters       *parameters.Set[float64]
+}
+
 // scoreBackward adds to the gradients of x, x_q and the parameters, given the gradient of a score.
-func (m *Model) scoreBackward(name string, x, embedding []float64, gradient float64, intoX, intoEmbedding []float64, into *parameters.Set[float64]) {
+func (m *Model) scoreBackward(name string, x, embedding []float64, gradient float64, to scoreGradients) {
 	weights, scored := m.parameters, m.scored(x, embedding)
 	hidden := m.hidden(name, scored)
 	gradientHidden := make([]float64, len(hidden))
 	affineBackward(weights.Data(name+".2.weight"), hidden, []float64{gradient},
-		into.Data(name+".2.weight"), into.Data(name+".2.bias"), gradientHidden)
+		to.parameters.Data(name+".2.weight"), to.parameters.Data(name+".2.bias"), gradientHidden)
 	for i := range hidden {
 		if !(hidden[i] > 0) {
 			gradientHidden[i] = 0 // relu
@@ -29,8 +35,8 @@ func (m *Model) scoreBackward(name string, x, embedding []float64, gradient floa
 	}
 	gradientScored := make([]float64, len(scored))
 	affineBackward(weights.Data(name+".0.weight"), scored, gradientHidden,
-		into.Data(name+".0.weight"), into.Data(name+".0.bias"), gradientScored)
-	m.scoredBackward(x, embedding, gradientScored, intoX, intoEmbedding, into)
+		to.parameters.Data(name+".0.weight"), to.parameters.Data(name+".0.bias"), gradientScored)
+	m.scoredBackward(x, embedding, gradientScored, to)
 }
 
 // hidden returns the MLP's hidden layer.
@@ -53,16 +59,16 @@ func (m *Model) scored(x, embedding []float64) []float64 {
 
 // scoredBackward adds the gradients of a state and of the query's embedding, given the gradient of the MLP's input; with priorities, a message of
 // both lies between.
-func (m *Model) scoredBackward(x, embedding, scored, intoX, intoEmbedding []float64, into *parameters.Set[float64]) {
+func (m *Model) scoredBackward(x, embedding, scored []float64, to scoreGradients) {
 	both := scored
 	if m.configuration.Prioritized() {
 		weight, input := m.parameters.Data("linear.weight"), join(x, embedding)
 		heuristic := affine(weight, m.parameters.Data("linear.bias"), input)
 		gradientHeuristic := make([]float64, len(heuristic))
-		messageBackward(m.configuration.Message, x, heuristic, scored, intoX, gradientHeuristic)
+		messageBackward(m.configuration.Message, x, heuristic, scored, to.state, gradientHeuristic)
 		both = make([]float64, len(input))
-		affineBackward(weight, input, gradientHeuristic, into.Data("linear.weight"), into.Data("linear.bias"), both)
+		affineBackward(weight, input, gradientHeuristic, to.parameters.Data("linear.weight"), to.parameters.Data("linear.bias"), both)
 	}
-	add(intoX, both[:len(x)])
-	add(intoEmbedding, both[len(x):])
+	add(to.state, both[:len(x)])
+	add(to.embedding, both[len(x):])
 }
