@@ -163,7 +163,7 @@ type answersJob struct {
 // writeAnswers makes the outputs, unless they are there: it writes the tables of queries and lists, then runs the job. Each of followers is
 // for Job.
 func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
-	output := a.Stage("ask", a.folder, j.queries, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(j.params(lock.Lock{}, ""))} })
+	output := a.NewOutput("ask", a.folder, j.queries, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(j.params(lock.Lock{}, ""))} })
 	output.Outputs = append(j.outputs, a.skippedOutputs()...)
 	output.Cheap = a.flags.queries != "" && a.Output("") == "" // answers to a file are overwritten without --force
 	return a.Write(ctx, &output, j.recorded, func() (map[string]int64, error) {

@@ -69,7 +69,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	h := found.params.Header
-	stage := &workspace.Stage{
+	stage := &workspace.Output{
 		Workspace: w, Name: "bundle", Folder: workspace.BundlesFolder(parts.Name(h.Split, h.Reach, h.Layers)),
 		Configuration: settings{h.Split, h.Reach, h.Layers, h.Remove, h.Drawn, h.Limit}, Inputs: inputs, Vocabulary: m.Vocabulary,
 		Command: e.Again(), Outputs: []string{parts.HeaderFile()}, Resumed: true,

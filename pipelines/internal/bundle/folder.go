@@ -13,7 +13,7 @@ import (
 )
 
 // begin takes the folder. It keeps the files that an earlier run of the same work has written, and returns true if all is complete.
-func (found *work) begin(ctx context.Context, e *command.Environment, stage *workspace.Stage) (done bool, err error) {
+func (found *work) begin(ctx context.Context, e *command.Environment, stage *workspace.Output) (done bool, err error) {
 	h := &found.params.Header
 	for _, file := range found.files {
 		h.Firsts = append(h.Firsts, file.Numbers[0])
@@ -43,7 +43,7 @@ func (found *work) begin(ctx context.Context, e *command.Environment, stage *wor
 }
 
 // resume takes the folder with the files in it.
-func (found *work) resume(ctx context.Context, e *command.Environment, stage *workspace.Stage) error {
+func (found *work) resume(ctx context.Context, e *command.Environment, stage *workspace.Output) error {
 	if err := stage.Resume(ctx, false); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func sharded(t *testing.T, shards, facts int) workspace.Workspace {
 	command.InitBeam()
 	ctx := context.Background()
 	w := workspace.New(t.TempDir())
-	stage := workspace.Stage{Workspace: w, Name: "preprocess", Folder: workspace.GraphFolder, Command: w.Command("preprocess")}
+	stage := workspace.Output{Workspace: w, Name: "preprocess", Folder: workspace.GraphFolder, Command: w.Command("preprocess")}
 	if _, err := stage.Begin(ctx, false); err != nil {
 		t.Fatal(err)
 	}

@@ -68,10 +68,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	stage := d.Stage("discover", d.folder, d.queries, d.loads(), d.jobs)
-	stage.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.ExplanationOutputs()...)
-	made, err := d.Write(ctx, &stage, d.recorded, func() (map[string]int64, error) {
-		return map[string]int64{"queries": d.queries}, d.runJobs(ctx, stage.Lock())
+	output := d.NewOutput("discover", d.folder, d.queries, d.loads(), d.jobs)
+	output.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.ExplanationOutputs()...)
+	made, err := d.Write(ctx, &output, d.recorded, func() (map[string]int64, error) {
+		return map[string]int64{"queries": d.queries}, d.runJobs(ctx, output.Lock())
 	})
 	if err != nil {
 		return err

@@ -162,8 +162,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 }
 
 // stage returns the stage of graph/ for a dataset.
-func (f *flags) stage(e *command.Environment, source dataset) workspace.Stage {
-	return workspace.Stage{
+func (f *flags) stage(e *command.Environment, source dataset) workspace.Output {
+	return workspace.Output{
 		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: f.configuration(source), Command: e.Again(), Exchanged: true,
 	}
 }

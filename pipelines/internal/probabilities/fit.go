@@ -72,7 +72,7 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on co
 	f.estimate = EstimateFit(sizes, all.Configuration)
 	f.allotment = f.estimate.AllotLeast(on.Memory*budget.MiB, on.Threads)
 	f.seconds, _ = e.Workspace.ScoreSeconds(ctx, sizes, all.Configuration, "test", f.queries)
-	f.params = f.stageParams()
+	f.params = f.jobParams()
 	return f, nil
 }
 
@@ -91,8 +91,8 @@ func (f *Fit) Estimate() budget.Estimate {
 	return f.estimate
 }
 
-// stageParams returns the parameters of the stage, without the folder's lock.
-func (f *Fit) stageParams() predict.FitParams {
+// jobParams returns the parameters of the output, without the folder's lock.
+func (f *Fit) jobParams() predict.FitParams {
 	m := f.model
 	weights := m.Folder
 	if weights == "" {
@@ -170,7 +170,7 @@ func (f *Fit) URL() string {
 	return storage.Join(f.folder, f.model.ProbabilitiesFile())
 }
 
-// Ready returns the Ready of a stage that needs the probabilities: it fails where they cannot be made, before the stage's folder is touched, and calls
+// Ready returns the Ready of an output that needs the probabilities: it fails where they cannot be made, before the output's folder is touched, and calls
 // ready otherwise.
 func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) error {
 	if f.Made() {
@@ -224,7 +224,7 @@ func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error 
 	case another != "" && ctx.Err() == nil:
 		f.e.Say("probabilities are fitted for this run alone: %v", err)
 		f.folder = another
-		f.params = f.stageParams()
+		f.params = f.jobParams()
 		err = f.run(ctx, locked)
 	}
 	return err

@@ -95,7 +95,7 @@ func complete(t testing.TB, w workspace.Workspace) {
 	folders = append(folders, w.CheckpointsFolder())
 	var inputs map[string]string
 	for i, folder := range folders {
-		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
+		stage := workspace.Output{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
 		if urls, err := storage.List(context.Background(), w.Path(folder)); err != nil {
 			t.Fatal(err)
 		} else if len(urls) == 0 {

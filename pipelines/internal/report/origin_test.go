@@ -86,7 +86,7 @@ func TestRunThatWasOnlyScored(t *testing.T) {
 		t.Errorf("without metrics: %s", output)
 	}
 	recorded := map[string]any{"checkpoint": "epoch-016", "given": map[string]string{"model": "wn18rr_v1"}}
-	stage := workspace.Stage{Workspace: w, Name: "score", Folder: w.EvaluationFolder("test"), Configuration: recorded}
+	stage := workspace.Output{Workspace: w, Name: "score", Folder: w.EvaluationFolder("test"), Configuration: recorded}
 	if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 		t.Fatal(err)
 	}

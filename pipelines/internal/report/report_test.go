@@ -271,7 +271,7 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 			t.Errorf("output %q, want %q", output, want)
 		}
 		// Publish a different graph.
-		stage := workspace.Stage{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
+		stage := workspace.Output{Workspace: w, Name: "test", Folder: "graph", Seed: 2}
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +376,7 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stage := workspace.Stage{Workspace: w, Name: "score", Folder: "runs/main/evaluation/test", Inputs: inputs,
+		stage := workspace.Output{Workspace: w, Name: "score", Folder: "runs/main/evaluation/test", Inputs: inputs,
 			Configuration: map[string]string{"checkpoint": "epoch-003", "weights": test.weights}}
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)

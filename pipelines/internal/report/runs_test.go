@@ -37,7 +37,7 @@ func addRun(t *testing.T, w workspace.Workspace, change func(*configuration.Conf
 		t.Fatal(err)
 	}
 	for _, folder := range folders {
-		stage := workspace.Stage{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
+		stage := workspace.Output{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func (a *evaluating) divide(ctx context.Context) error {
 
 // evaluate ranks the answers, unless they are ranked, and prints the metrics.
 func (a *evaluating) evaluate(ctx context.Context) error {
-	output := a.Stage("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
+	output := a.NewOutput("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
 	configuration := recorded{
 		Recorded: a.Recorded(), Split: a.flags.split, Protocol: a.flags.evaluates(), Negatives: a.flags.evaluates().Negatives(), Limit: a.flags.limit,
 	}

@@ -143,17 +143,17 @@ func TestEvaluationOfAnotherVersion(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	folder := filepath.Join(w, "runs/main/evaluation", "test")
 	want := pipelinetest.Files(t, folder)
-	stage := workspace.Stage{Workspace: workspace.New(w), Name: "score", Folder: "runs/main/evaluation/test"}
+	output := workspace.Output{Workspace: workspace.New(w), Name: "score", Folder: "runs/main/evaluation/test"}
 	earlier, err := manifest.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	configuration := strings.Replace(string(earlier.Configuration), `"predictions":`, `"other":`, 1)
-	stage.Configuration, stage.Vocabulary, stage.Inputs = json.RawMessage(configuration), earlier.Vocabulary, earlier.Inputs
-	if err := stage.Resume(t.Context(), false); err != nil {
+	output.Configuration, output.Vocabulary, output.Inputs = json.RawMessage(configuration), earlier.Vocabulary, earlier.Inputs
+	if err := output.Resume(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := stage.Publish(t.Context(), earlier.Rows); err != nil {
+	if err := output.Publish(t.Context(), earlier.Rows); err != nil {
 		t.Fatal(err)
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w)

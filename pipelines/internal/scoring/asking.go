@@ -144,36 +144,36 @@ func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) 
 	return err
 }
 
-// Stage returns a stage like Run.Stage, and adds the job that fits the probabilities.
-func (a *Asking) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
-	s := a.Run.Stage(name, folder, queries, append(a.Fit.Loads(), loads...), func() []*beam.Pipeline { return append(a.Fit.Jobs(), jobs()...) })
+// NewOutput returns an output like Run.NewOutput, and adds the job that fits the probabilities.
+func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Output {
+	s := a.Run.NewOutput(name, folder, queries, append(a.Fit.Loads(), loads...), func() []*beam.Pipeline { return append(a.Fit.Jobs(), jobs()...) })
 	s.Ready = a.Fit.Ready(s.Ready)
 	return s
 }
 
-// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted. configuration returns the configuration of the stage, with
+// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted. configuration returns the configuration of the output, with
 // what is recorded of the probabilities.
-func (a *Asking) Write(ctx context.Context, stage *workspace.Stage, configuration func() any, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
+func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
 		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
 			return false, err
 		}
 	} else { // a fit would give the probabilities that existing results of the same weights, graph and reach have
 		var there RecordedAsk
-		if m, err := manifest.Read(ctx, stage.URL()); err == nil && json.Unmarshal(m.Configuration, &there) == nil {
+		if m, err := manifest.Read(ctx, output.URL()); err == nil && json.Unmarshal(m.Configuration, &there) == nil {
 			a.Probabilities.SHA256 = there.Probabilities
 		}
 	}
-	stage.Configuration = configuration()
-	made, err = a.Run.Write(ctx, stage, func() (rows map[string]int64, err error) {
+	output.Configuration = configuration()
+	made, err = a.Run.Write(ctx, output, func() (rows map[string]int64, err error) {
 		if !a.Fit.Made() {
-			if err := a.Fit.Make(ctx, storage.Join(stage.URL(), answer.ProbabilitiesFolder), stage.Lock()); err != nil {
+			if err := a.Fit.Make(ctx, storage.Join(output.URL(), answer.ProbabilitiesFolder), output.Lock()); err != nil {
 				return nil, err
 			}
 			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
 				return nil, err
 			}
-			stage.Configuration = configuration()
+			output.Configuration = configuration()
 		}
 		return jobs()
 	})

@@ -162,8 +162,8 @@ func writing(t *testing.T, work func(context.Context, *scoring.Run) error, flags
 		if err != nil {
 			return err
 		}
-		stage := r.Stage("made", "runs/main/made", 1, nil, func() []*beam.Pipeline { return nil })
-		_, err = r.Write(ctx, &stage, func() (map[string]int64, error) { return nil, work(ctx, r) })
+		output := r.NewOutput("made", "runs/main/made", 1, nil, func() []*beam.Pipeline { return nil })
+		_, err = r.Write(ctx, &output, func() (map[string]int64, error) { return nil, work(ctx, r) })
 		return err
 	}
 	code, _, stderr = pipelinetest.Run(t, p, flags...)

@@ -106,34 +106,34 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 	return err
 }
 
-// Stage returns the stage that makes a folder below the workspace for a number of queries, by jobs whose steps have loads.
-func (r *Run) Stage(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Stage {
+// NewOutput returns the output that is a folder below the workspace for a number of queries, by jobs whose steps have loads.
+func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Output {
 	if r.modelGiven { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
 	}
 	work := command.Work{Memory: r.Memory, Count: queries, Unit: "queries", Loads: loads, Cost: r.Cost}
 	work.Jobs = func() ([]*beam.Pipeline, error) { return jobs(), nil }
-	return workspace.Stage{
+	return workspace.Output{
 		Workspace: r.E.Workspace, Name: name, Folder: folder, Inputs: r.Inputs, Vocabulary: r.Loaded.Vocabulary, Command: r.E.Again(),
 		Ready: r.E.Ready(work),
 	}
 }
 
-// Write makes the folder of a stage, with the model of --model, by jobs, unless it is complete. It reports whether it did.
-func (r *Run) Write(ctx context.Context, stage *workspace.Stage, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
-	made, err = r.E.MakeFolder(ctx, stage, func() (rows map[string]int64, err error) {
+// Write makes the folder of an output, with the model of --model, by jobs, unless it is complete. It reports whether it did.
+func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
+	made, err = r.E.MakeFolder(ctx, output, func() (rows map[string]int64, err error) {
 		defer budget.Limit(r.Memory * budget.MiB)()
-		if err = r.writeWeights(ctx, stage.Lock()); err == nil {
+		if err = r.writeWeights(ctx, output.Lock()); err == nil {
 			rows, err = jobs()
 		}
-		return rows, r.confirm(ctx, stage, err)
+		return rows, r.confirm(ctx, output, err)
 	})
 	return made, r.nameModels(ctx, err)
 }
 
 // confirm returns the error of making a folder, or that the checkpoint was replaced meanwhile: steps that read another one, or none, fail in
 // many ways.
-func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) error {
+func (r *Run) confirm(ctx context.Context, output *workspace.Output, err error) error {
 	if err == nil || r.modelGiven {
 		return err
 	}
@@ -141,7 +141,7 @@ func (r *Run) confirm(ctx context.Context, stage *workspace.Stage, err error) er
 	now, unread := r.Model.Folder.Record(ctx, name)
 	gone := errors.Is(unread, checkpoint.ErrNone) || errors.Is(unread, checkpoint.ErrUnknown)
 	if gone || unread == nil && now.Weights.SHA256 != r.Model.Record.Weights.SHA256 {
-		return fmt.Errorf("%s of %s was removed or replaced, as by a training, while %s was made from it: run again", name, r.Model.Folder, stage.URL())
+		return fmt.Errorf("%s of %s was removed or replaced, as by a training, while %s was made from it: run again", name, r.Model.Folder, output.URL())
 	}
 	return err
 }

@@ -103,7 +103,7 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 	}
 	perTable := study.SourcesPerShard(kg.EntitiesOf(m, f.split), kg.EdgesOf(m, f.split))
 	j := job{
-		stage: workspace.Stage{
+		output: workspace.Output{
 			Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
 			Configuration: distancesRecorded{f.split, f.sources, f.hops}, Inputs: map[string]string{workspace.GraphFolder: m.Checksum}, Vocabulary: m.Vocabulary,
 			Command: e.Again(), Outputs: []string{counts.DistributionFile},

@@ -143,7 +143,7 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 	g := loaded.Of(f.split).Graph
 	perShard := params.SourcesPerShard(g.Entities, g.Edges())
 	j := job{
-		stage: workspace.Stage{
+		output: workspace.Output{
 			Workspace: w, Name: "messages", Folder: w.MessagesFolder(f.split), Configuration: decided, Inputs: inputs, Vocabulary: loaded.Vocabulary,
 			Command: e.Again(), Outputs: []string{counts.CountsTable + "/", counts.SummaryFile},
 		},
@@ -155,7 +155,7 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 		},
 	}
 	if model != nil { // propagating takes longer than counting
-		j.stage.Outputs = append(j.stage.Outputs, counts.AStarTable+"/")
+		j.output.Outputs = append(j.output.Outputs, counts.AStarTable+"/")
 		s, err := counts.ReadDataset(ctx, w.Graph())
 		if err != nil {
 			return err

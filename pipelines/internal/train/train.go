@@ -125,7 +125,7 @@ type trainer struct {
 	loaded *kg.KG
 	facts  int64 // that the training learns from
 	valid  int64 // validation queries
-	stage  *workspace.Stage
+	stage  *workspace.Output
 	folder checkpoint.Folder
 
 	fit *probabilities.Fit // of the best checkpoint, or nil until it is opened
@@ -258,7 +258,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 	// The stage of the checkpoints.
 	t := &trainer{
 		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, facts: split.Queries / 2, valid: sizes.Queries,
-		stage: &workspace.Stage{
+		stage: &workspace.Output{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
 			OutlivesInputs: true, Command: e.Again("resume", "minutes"), WrittenOutside: []string{e.Workspace.TrainingLog()},
 		},

@@ -27,7 +27,7 @@ func TestMakeFolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &Environment{Workspace: workspace.New(t.TempDir())}
-			s := workspace.Stage{Workspace: e.Workspace, Name: "made", Folder: "made", Outputs: []string{"file"}, Resumed: c.resumed}
+			s := workspace.Output{Workspace: e.Workspace, Name: "made", Folder: "made", Outputs: []string{"file"}, Resumed: c.resumed}
 			calls := 0
 			job := func() (map[string]int64, error) {
 				calls++

@@ -31,7 +31,7 @@ type Work struct {
 	Cost  Cost
 }
 
-// Ready returns the function of workspace.Stage.Ready: it checks that the jobs can run, before anything
+// Ready returns the function of workspace.Output.Ready: it checks that the jobs can run, before anything
 // is locked or removed. With --dry_run it prints them, with --plan what was checked, and its error ends the run.
 func (e *Environment) Ready(w Work) func(ctx context.Context) error {
 	return func(ctx context.Context) error {

@@ -49,7 +49,7 @@ func (w Workspace) OpenOutline(ctx context.Context) (*kg.KG, map[string]string, 
 	return w.open(ctx, true)
 }
 
-// open verifies graph/ and opens it, with Stage.Inputs for it. outline leaves out the edges and the names of entities.
+// open verifies graph/ and opens it, with Output.Inputs for it. outline leaves out the edges and the names of entities.
 func (w Workspace) open(ctx context.Context, outline bool) (*kg.KG, map[string]string, error) {
 	m, err := w.Require(ctx, GraphFolder, w.Command("preprocess"))
 	if err != nil {

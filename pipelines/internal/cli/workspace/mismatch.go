@@ -64,8 +64,8 @@ func remedied(err error, command Command) error {
 	return &Unusable{err, command}
 }
 
-// compare returns nil if a run with the stage's configuration, seed and inputs wrote the manifest, else an *Unusable error.
-func (s *Stage) compare(m manifest.Manifest) error {
+// compare returns nil if a run with the output's configuration, seed and inputs wrote the manifest, else an *Unusable error.
+func (s *Output) compare(m manifest.Manifest) error {
 	wanted, err := json.Marshal(s.Configuration)
 	if err != nil {
 		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)

@@ -24,7 +24,7 @@ var sharded = regexp.MustCompile(`^(.*-)(\d+)(-of-)(\d+)(\..*)$`)
 
 // missing returns a *Missing if one of Outputs is not among the files of the folder, or if a file is
 // one of several shards of which another does not exist.
-func (s *Stage) missing(files []manifest.File) error {
+func (s *Output) missing(files []manifest.File) error {
 	names := map[string]bool{}
 	for _, f := range files {
 		names[f.Name] = true

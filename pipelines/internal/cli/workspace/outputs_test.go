@@ -27,7 +27,7 @@ func TestPublishMissesOutputs(t *testing.T) {
 		{"the first shard", []string{"x-01-of-02.arrow"}, nil, "x-00-of-02.arrow"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := stage(New(t.TempDir()), "first", 6, nil)
+			s := newOutput(New(t.TempDir()), "first", 6, nil)
 			s.Outputs = test.wants
 			if _, err := s.Begin(t.Context(), false); err != nil {
 				t.Fatal(err)
@@ -59,8 +59,8 @@ func TestPublishMissesOutputs(t *testing.T) {
 // TestReadyComesFirst checks that an error of Ready leaves the folder as it was, without a lock.
 func TestReadyComesFirst(t *testing.T) {
 	w := New(t.TempDir())
-	s := stage(w, "first", 6, nil)
-	makeStage(t, s, "one")
+	s := newOutput(w, "first", 6, nil)
+	makeOutput(t, s, "one")
 	refused := errors.New("no slots")
 	calls := 0
 	s.Ready = func(ctx context.Context) error { calls++; return refused }

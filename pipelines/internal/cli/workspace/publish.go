@@ -18,7 +18,7 @@ import (
 // and releases the lock. The rows are counts that a reader may want to check: rows["edges"] and the
 // like. It publishes nothing and returns a *lock.Lost error if another run has taken over the lock,
 // a *Missing error if one of Outputs, or a shard of any file, does not exist, and an error if an input was replaced.
-func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
+func (s *Output) Publish(ctx context.Context, rows map[string]int64) error {
 	if err := s.writeManifest(ctx, rows); err != nil {
 		s.Pause()
 		return err
@@ -34,7 +34,7 @@ func (s *Stage) Publish(ctx context.Context, rows map[string]int64) error {
 }
 
 // writeManifest checks the lock, the inputs and the outputs, writes the manifest, and exchanges the folders if the new one is beside.
-func (s *Stage) writeManifest(ctx context.Context, rows map[string]int64) error {
+func (s *Output) writeManifest(ctx context.Context, rows map[string]int64) error {
 	if err := s.lock.Check(ctx); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Stage) writeManifest(ctx context.Context, rows map[string]int64) error 
 }
 
 // exchange puts the new folder in the place of the old one and removes the old one.
-func (s *Stage) exchange(ctx context.Context) error {
+func (s *Output) exchange(ctx context.Context) error {
 	url := s.URL()
 	exchanged, err := storage.Exchange(ctx, s.folderURL(), url)
 	if err == nil && !exchanged {
@@ -89,7 +89,7 @@ func (s *Stage) exchange(ctx context.Context) error {
 }
 
 // Explain returns the error of making the folder, or that an input was replaced meanwhile: a step that then reads another one fails in many ways.
-func (s *Stage) Explain(ctx context.Context, err error) error {
+func (s *Output) Explain(ctx context.Context, err error) error {
 	if changed := s.checkInputs(ctx); errors.As(changed, new(*manifest.Replaced)) {
 		return changed
 	}
@@ -97,7 +97,7 @@ func (s *Stage) Explain(ctx context.Context, err error) error {
 }
 
 // checkInputs returns a *manifest.Replaced error if an input was replaced since Begin: some steps may have read the old input, others the new one.
-func (s *Stage) checkInputs(ctx context.Context) error {
+func (s *Output) checkInputs(ctx context.Context) error {
 	if s.OutlivesInputs {
 		return nil
 	}

@@ -15,12 +15,12 @@ import (
 func TestReplacedInput(t *testing.T) {
 	for _, lasting := range []bool{false, true} {
 		ctx, w := context.Background(), New(storagetest.Memory(t))
-		makeStage(t, stage(w, "first", 6, nil), "one")
+		makeOutput(t, newOutput(w, "first", 6, nil), "one")
 		inputs, err := w.Inputs(ctx, "first")
 		if err != nil {
 			t.Fatal(err)
 		}
-		second := stage(w, "second", 6, inputs)
+		second := newOutput(w, "second", 6, inputs)
 		second.OutlivesInputs = lasting
 		if _, err := second.Begin(ctx, false); err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestReplacedInput(t *testing.T) {
 		if err := second.Explain(ctx, failed); err != failed {
 			t.Errorf("while the input is there: %v", err)
 		}
-		makeStage(t, stage(w, "first", 6, nil), "another")
+		makeOutput(t, newOutput(w, "first", 6, nil), "another")
 		if err := second.Explain(ctx, failed); errors.As(err, new(*manifest.Replaced)) == lasting {
 			t.Errorf("the error of a step: %v", err)
 		}
@@ -46,15 +46,15 @@ func TestReplacedInput(t *testing.T) {
 	}
 }
 
-// exchanged returns the stage of a folder that stays usable while it is overwritten.
-func exchanged(w Workspace, layers int) *Stage {
-	s := stage(w, "first", layers, nil)
+// exchanged returns the output of a folder that stays usable while it is overwritten.
+func exchanged(w Workspace, layers int) *Output {
+	s := newOutput(w, "first", layers, nil)
 	s.Exchanged = true
 	return s
 }
 
 // begin begins to overwrite a folder and writes a file.
-func begin(t *testing.T, s *Stage, text string) {
+func begin(t *testing.T, s *Output, text string) {
 	t.Helper()
 	if done, err := s.Begin(t.Context(), true); done || err != nil {
 		t.Fatalf("done %v, %v", done, err)
@@ -122,7 +122,7 @@ func TestExchanged(t *testing.T) {
 // TestExchangeKeepsWhatOthersWrote has files of somebody else where the new folder would be made.
 func TestExchangeKeepsWhatOthersWrote(t *testing.T) {
 	w := New(t.TempDir())
-	makeStage(t, stage(w, "first", 6, nil), "one")
+	makeOutput(t, newOutput(w, "first", 6, nil), "one")
 	if err := storage.WriteFile(t.Context(), w.Path("first.new", "notes"), []byte("mine")); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestPausedWriter(t *testing.T) {
 // TestExchangeAfterATakeover takes the lock over at the last moment before the first writer exchanges the folders.
 func TestExchangeAfterATakeover(t *testing.T) {
 	w := New(t.TempDir())
-	makeStage(t, stage(w, "first", 6, nil), "one")
+	makeOutput(t, newOutput(w, "first", 6, nil), "one")
 	first, second := exchanged(w, 7), exchanged(w, 8)
 	begin(t, first, "two")
 	begin(t, second, "three")
@@ -202,7 +202,7 @@ func TestVerifyWhileReplaced(t *testing.T) {
 	for name, root := range roots(t) {
 		t.Run(name, func(t *testing.T) {
 			w := New(root)
-			makeStage(t, stage(w, "first", 6, nil), "one")
+			makeOutput(t, newOutput(w, "first", 6, nil), "one")
 			m, err := manifest.Read(t.Context(), w.Path("first"))
 			if err != nil {
 				t.Fatal(err)

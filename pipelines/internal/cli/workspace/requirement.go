@@ -49,7 +49,7 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	return m, nil
 }
 
-// Inputs returns the checksums of folders' manifests, for Stage.Inputs. Require verifies them before.
+// Inputs returns the checksums of folders' manifests, for Output.Inputs. Require verifies them before.
 func (w Workspace) Inputs(ctx context.Context, folders ...string) (map[string]string, error) {
 	inputs := map[string]string{}
 	for _, folder := range folders {

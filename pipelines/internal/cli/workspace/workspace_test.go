@@ -27,15 +27,15 @@ type settings struct {
 	Files  map[string]string `json:"files"`
 }
 
-func stage(w Workspace, name string, layers int, inputs map[string]string) *Stage {
-	return &Stage{
+func newOutput(w Workspace, name string, layers int, inputs map[string]string) *Output {
+	return &Output{
 		Workspace: w, Name: name, Folder: name, Configuration: settings{layers, map[string]string{"train": "x"}},
 		Inputs: inputs, Command: w.Command(name),
 	}
 }
 
-// makeStage writes a stage's folder with one file.
-func makeStage(t *testing.T, s *Stage, text string) {
+// makeOutput writes an output's folder with one file.
+func makeOutput(t *testing.T, s *Output, text string) {
 	t.Helper()
 	ctx := context.Background()
 	done, err := s.Begin(ctx, true)
@@ -76,8 +76,8 @@ func TestStages(t *testing.T) {
 			_, err = unfinished.Require(ctx, "first", w.Command("first"))
 			wantError(t, err, unfinished.Path("first")+" is not complete: run ")
 
-			first := stage(w, "first", 6, nil)
-			makeStage(t, first, "one")
+			first := newOutput(w, "first", 6, nil)
+			makeOutput(t, first, "one")
 			if done, err := first.Begin(ctx, false); !done || err != nil {
 				t.Fatalf("done %v, %v", done, err)
 			}
@@ -86,31 +86,31 @@ func TestStages(t *testing.T) {
 				t.Fatalf("%+v, %v", m, err)
 			}
 
-			_, err = stage(w, "first", 5, nil).Begin(ctx, false)
+			_, err = newOutput(w, "first", 5, nil).Begin(ctx, false)
 			wantError(t, err, "layers is 6 there, 5 here", "--workspace", "--force")
 
 			inputs, err := w.Inputs(ctx, "first")
 			if err != nil {
 				t.Fatal(err)
 			}
-			second := stage(w, "second", 6, inputs)
-			makeStage(t, second, "two")
+			second := newOutput(w, "second", 6, inputs)
+			makeOutput(t, second, "two")
 			if _, err := w.Require(ctx, "second", Command{}); err != nil {
 				t.Fatal(err)
 			}
 
 			// The first is remade with other content: the second is stale.
-			makeStage(t, first, "another")
+			makeOutput(t, first, "another")
 			_, err = w.Require(ctx, "second", w.Command("second"))
 			wantError(t, err, "first", "go run ./pipelines/second --workspace "+root+" --force")
 			if inputs, err = w.Inputs(ctx, "first"); err != nil {
 				t.Fatal(err)
 			}
-			_, err = stage(w, "second", 6, inputs).Begin(ctx, false)
+			_, err = newOutput(w, "second", 6, inputs).Begin(ctx, false)
 			wantError(t, err, "first", "--force")
 
 			// Remade as it was, it is not.
-			makeStage(t, first, "one")
+			makeOutput(t, first, "one")
 			if _, err := w.Require(ctx, "second", Command{}); err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestInterrupted(t *testing.T) {
 
 func testInterrupted(t *testing.T, w Workspace) {
 	ctx := t.Context()
-	first := stage(w, "first", 6, nil)
+	first := newOutput(w, "first", 6, nil)
 	begin := func() {
 		t.Helper()
 		if done, err := first.Begin(ctx, false); done || err != nil {
@@ -188,7 +188,7 @@ func testInterrupted(t *testing.T, w Workspace) {
 	first.Abandon(false)
 
 	// Killed between the manifest and the removal of the lock: complete.
-	makeStage(t, first, "one")
+	makeOutput(t, first, "one")
 	write(t, w, lock.FileName, deadLock(t))
 	if done, err := first.Begin(ctx, false); !done || err != nil {
 		t.Fatalf("done %v, %v", done, err)
@@ -198,7 +198,7 @@ func testInterrupted(t *testing.T, w Workspace) {
 		t.Fatal(err)
 	}
 	for _, force := range []bool{false, true} {
-		_, err := stage(w, "second", 6, nil).Begin(ctx, force)
+		_, err := newOutput(w, "second", 6, nil).Begin(ctx, force)
 		wantError(t, err, "no pipeline wrote", "notes", "--workspace")
 	}
 	if there, err := storage.Exists(ctx, w.Path("second", "notes")); !there || err != nil {
@@ -242,19 +242,19 @@ func roots(t *testing.T) map[string]string {
 func TestOverlappingRuns(t *testing.T) {
 	ctx := t.Context()
 	for name, root := range roots(t) {
-		for end, ending := range map[string]func(t *testing.T, first *Stage){
-			"publish": func(t *testing.T, first *Stage) {
+		for end, ending := range map[string]func(t *testing.T, first *Output){
+			"publish": func(t *testing.T, first *Output) {
 				if lost := new(lock.Lost); !errors.As(first.Publish(ctx, nil), &lost) {
 					t.Error("the first run completed the second's folder")
 				}
 			},
-			"abandon":           func(_ *testing.T, first *Stage) { first.Abandon(false) },
-			"abandon elsewhere": func(_ *testing.T, first *Stage) { first.Abandon(true) },
-			"pause":             func(_ *testing.T, first *Stage) { first.Pause() },
+			"abandon":           func(_ *testing.T, first *Output) { first.Abandon(false) },
+			"abandon elsewhere": func(_ *testing.T, first *Output) { first.Abandon(true) },
+			"pause":             func(_ *testing.T, first *Output) { first.Pause() },
 		} {
 			t.Run(name+" "+end, func(t *testing.T) {
 				w := New(storage.Join(root, strings.ReplaceAll(end, " ", "-")))
-				first, second := stage(w, "first", 6, nil), stage(w, "first", 5, nil)
+				first, second := newOutput(w, "first", 6, nil), newOutput(w, "first", 5, nil)
 				if _, err := first.Begin(ctx, false); err != nil {
 					t.Fatal(err)
 				}
@@ -297,7 +297,7 @@ func TestOneStarterWins(t *testing.T) {
 			var starters sync.WaitGroup
 			for range 8 {
 				starters.Go(func() {
-					_, err := stage(w, "first", 6, nil).Begin(context.Background(), false)
+					_, err := newOutput(w, "first", 6, nil).Begin(context.Background(), false)
 					if err == nil {
 						winners.Add(1)
 					} else if held := new(lock.Held); !errors.As(err, &held) {
@@ -320,7 +320,7 @@ func TestStartWhileAnotherIsAbandoned(t *testing.T) {
 	ctx := t.Context()
 	w := New(t.TempDir())
 	for round := range 50 {
-		first, second := stage(w, "first", 6, nil), stage(w, "first", 6, nil)
+		first, second := newOutput(w, "first", 6, nil), newOutput(w, "first", 6, nil)
 		if _, err := first.Begin(ctx, false); err != nil {
 			t.Fatal(err)
 		}
@@ -353,8 +353,8 @@ func TestStartWhileAnotherIsAbandoned(t *testing.T) {
 func TestCheap(t *testing.T) {
 	ctx := t.Context()
 	w := New(storagetest.Memory(t))
-	makeStage(t, stage(w, "first", 5, nil), "one")
-	first := stage(w, "first", 6, nil)
+	makeOutput(t, newOutput(w, "first", 5, nil), "one")
+	first := newOutput(w, "first", 6, nil)
 	_, err := first.Begin(ctx, false)
 	if mismatch := new(Mismatch); !errors.As(err, &mismatch) || mismatch.Differences[0] != "layers is 5 there, 6 here" {
 		t.Errorf("error %v", err)
@@ -396,8 +396,8 @@ func TestInterruptedAtAnyStep(t *testing.T) {
 	background := context.Background()
 	for steps := 0; ; steps++ {
 		w := New(fmt.Sprintf("mem://%s-%d", t.Name(), steps))
-		s := stage(w, "first", 6, nil)
-		makeStage(t, stage(w, "first", 5, nil), "previous")
+		s := newOutput(w, "first", 6, nil)
+		makeOutput(t, newOutput(w, "first", 5, nil), "previous")
 		ctx := &fading{background, steps}
 		_, err := s.Begin(ctx, true)
 		if err == nil {
@@ -451,7 +451,7 @@ func TestTakenOverWhilePublished(t *testing.T) {
 	ctx := t.Context()
 	for steps := 1; ; steps++ {
 		w := New(fmt.Sprintf("mem://%s/%d", t.Name(), steps))
-		first, second := stage(w, "first", 6, nil), stage(w, "first", 6, nil)
+		first, second := newOutput(w, "first", 6, nil), newOutput(w, "first", 6, nil)
 		if _, err := first.Begin(ctx, true); err != nil {
 			t.Fatal(err)
 		}
@@ -559,9 +559,9 @@ func TestPartingEnds(t *testing.T) {
 	parting = 50 * time.Millisecond
 	t.Cleanup(func() { parting = usual })
 	bucket, proxy := gcstest.FaultyBucket(t, time.Hour)
-	for _, end := range []func(s *Stage){func(s *Stage) { s.Pause() }, func(s *Stage) { s.Abandon(false) }} {
+	for _, end := range []func(s *Output){func(s *Output) { s.Pause() }, func(s *Output) { s.Abandon(false) }} {
 		proxy.Set(nil)
-		s := stage(New(bucket+"/w"), "graph", 2, nil)
+		s := newOutput(New(bucket+"/w"), "graph", 2, nil)
 		if _, err := s.Begin(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 )
 
-// Stage is one folder that a pipeline is about to make, and all that decides its content.
-type Stage struct {
+// Output is one folder that a pipeline is about to make, and all that decides its content.
+type Output struct {
 	// Workspace is the workspace of the folder.
 	Workspace Workspace
 	// Name is the pipeline's.
@@ -63,10 +63,10 @@ type Stage struct {
 func NewFolder(folder string) string { return folder + ".new" }
 
 // folderURL returns the folder's URL, wherever files are written.
-func (s *Stage) folderURL() string { return s.Workspace.Path(s.Folder) }
+func (s *Output) folderURL() string { return s.Workspace.Path(s.Folder) }
 
-// URL returns the folder into which the files are written, after Begin: the stage's folder or NewFolder.
-func (s *Stage) URL() string {
+// URL returns the folder into which the files are written, after Begin: the output's folder or NewFolder.
+func (s *Output) URL() string {
 	if s.inNewFolder {
 		return s.Workspace.Path(NewFolder(s.Folder))
 	}
@@ -84,7 +84,7 @@ func lockFile(url string) string { return storage.Join(url, lock.FileName) }
 // is going to write. Otherwise it takes the folder's lock and removes what an interrupted run left.
 //
 // A folder without lock file and manifest belongs to somebody else if it has files: an error.
-func (s *Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
+func (s *Output) Begin(ctx context.Context, force bool) (done bool, err error) {
 	complete := s.checkComplete
 	switch {
 	case force:
@@ -121,7 +121,7 @@ func (s *Stage) Begin(ctx context.Context, force bool) (done bool, err error) {
 }
 
 // clear decides where files are written, as nobody but the owner of the lock may complete the folder, and removes the files that are there.
-func (s *Stage) clear(ctx context.Context) error {
+func (s *Output) clear(ctx context.Context) error {
 	complete, err := storage.Exists(ctx, index(s.folderURL()))
 	if err != nil {
 		return err
@@ -149,9 +149,9 @@ func (s *Stage) clear(ctx context.Context) error {
 	return storage.Clear(ctx, url, lockFile(url))
 }
 
-// Complete returns true if the folder is complete with this stage's configuration and inputs. A damaged
+// Complete returns true if the folder is complete with this output's configuration and inputs. A damaged
 // folder and one of another configuration are false, not errors.
-func (s *Stage) Complete(ctx context.Context) (bool, error) {
+func (s *Output) Complete(ctx context.Context) (bool, error) {
 	done, err := s.checkComplete(ctx)
 	if unusable := new(Unusable); errors.As(err, &unusable) {
 		err = nil
@@ -159,9 +159,9 @@ func (s *Stage) Complete(ctx context.Context) (bool, error) {
 	return done, err
 }
 
-// checkComplete returns true if the folder is complete with this stage's configuration and inputs, false
+// checkComplete returns true if the folder is complete with this output's configuration and inputs, false
 // if it has no manifest, and an *Unusable error if it is damaged or another run's.
-func (s *Stage) checkComplete(ctx context.Context) (bool, error) {
+func (s *Output) checkComplete(ctx context.Context) (bool, error) {
 	m, err := manifest.Read(ctx, s.folderURL())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -179,7 +179,7 @@ func (s *Stage) checkComplete(ctx context.Context) (bool, error) {
 }
 
 // prepare checks that no symbolic link and, without force, no other run is in the way, and calls Ready.
-func (s *Stage) prepare(ctx context.Context, force bool) error {
+func (s *Output) prepare(ctx context.Context, force bool) error {
 	for _, url := range append([]string{s.folderURL()}, s.WrittenOutside...) {
 		if err := storage.CheckRegular(ctx, s.Workspace.root, url); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (s *Stage) prepare(ctx context.Context, force bool) error {
 }
 
 // acquire takes the folder's lock, once the folder is known to be writable.
-func (s *Stage) acquire(ctx context.Context, force bool) error {
+func (s *Output) acquire(ctx context.Context, force bool) error {
 	if err := storage.CheckWritable(ctx, s.folderURL()); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *Stage) acquire(ctx context.Context, force bool) error {
 
 // Resume takes the folder's lock and keeps its files, for a run that continues an interrupted one.
 // It returns a *lock.Held if another run is writing the folder, unless force takes its lock over.
-func (s *Stage) Resume(ctx context.Context, force bool) error {
+func (s *Output) Resume(ctx context.Context, force bool) error {
 	if err := s.prepare(ctx, force); err != nil {
 		return err
 	}
@@ -223,14 +223,14 @@ func (s *Stage) Resume(ctx context.Context, force bool) error {
 }
 
 // CheckFree returns a *lock.Held if another run is writing the folder.
-func (s *Stage) CheckFree(ctx context.Context) error { return lock.CheckFree(ctx, s.folderURL()) }
+func (s *Output) CheckFree(ctx context.Context) error { return lock.CheckFree(ctx, s.folderURL()) }
 
 // Lock returns the folder's lock after Begin or Resume. All that writes into the folder does so in
 // the context of its Guard.
-func (s *Stage) Lock() lock.Lock { return s.lock }
+func (s *Output) Lock() lock.Lock { return s.lock }
 
 // Pause ends a run that leaves its files for the next one to resume or to remove.
-func (s *Stage) Pause() {
+func (s *Output) Pause() {
 	// The context of an interrupted run is canceled. An error leaves the lock of a process that is
 	// about to end, which is as good.
 	ctx, cancel := context.WithTimeout(context.Background(), parting)
@@ -246,7 +246,7 @@ var parting = 30 * time.Second
 // taken it over. It does its best: the next Begin removes what is left. If workers may still be
 // writing, such as a cluster's whose job was interrupted here, the lock file stays, so that what
 // they write counts as leftovers too.
-func (s *Stage) Abandon(workers bool) {
+func (s *Output) Abandon(workers bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), parting) // the run's own may be canceled
 	defer cancel()
 	guarded, url := s.lock.Guard(ctx), s.URL()
