@@ -185,14 +185,12 @@ func (t *trainer) trainAndPublish(ctx context.Context, d decision) error {
 	if err := t.prepare(ctx, d); err != nil {
 		return err
 	}
-	err := t.train(ctx)
-	if err == nil {
-		err = t.publish(ctx)
-	}
-	if err != nil {
-		t.stage.Pause() // the checkpoints are for --resume
-	}
-	return err
+	return command.FillFolder(ctx, t.stage, func() (map[string]int64, error) {
+		if err := t.train(ctx); err != nil {
+			return nil, err
+		}
+		return t.completed(ctx)
+	})
 }
 
 // open reads the graph and divides the memory. It writes nothing.
@@ -260,7 +258,7 @@ func (f *flags) open(ctx context.Context, e *command.Environment) (*trainer, err
 		flags: f, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints()), loaded: loaded, facts: split.Queries / 2, valid: sizes.Queries,
 		stage: &workspace.Output{
 			Workspace: e.Workspace, Name: "train", Folder: e.Workspace.CheckpointsFolder(), Inputs: inputs, Vocabulary: loaded.Vocabulary, Seed: e.Seed,
-			OutlivesInputs: true, Command: e.Again("resume", "minutes"), WrittenOutside: []string{e.Workspace.TrainingLog()},
+			OutlivesInputs: true, Resumed: true, Command: e.Again("resume", "minutes"), WrittenOutside: []string{e.Workspace.TrainingLog()},
 		},
 	}
 	if err := t.openBundles(ctx); err != nil {
@@ -580,24 +578,22 @@ func (t *trainer) reportInterrupt(ctx context.Context, err error) {
 	}
 }
 
-// publish marks the checkpoints complete, unless another run has written to their folder
-// meanwhile.
-func (t *trainer) publish(ctx context.Context) error {
+// completed checks that the checkpoints are complete and this run's, and returns the counts for their manifest.
+func (t *trainer) completed(ctx context.Context) (rows map[string]int64, err error) {
 	records, _, err := t.folder.Records(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.sameRun(records); err != nil {
-		return err
+		return nil, err
 	}
 	t.stage.Outputs = []string{checkpoint.BestFile}
 	n := len(records)
 	ended := n > 0 && (records[n-1].Epoch == t.configuration.Epochs || learn.Stopped(records, t.validation.Patience) || !t.until.IsZero())
 	if !ended {
-		return fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
+		return nil, fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.configuration.Epochs, t.configuration.Epochs, t.stage.Command)
 	}
-	rows := map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": t.facts}
-	return t.stage.Publish(ctx, rows)
+	return map[string]int64{"epochs": int64(records[n-1].Epoch), "facts": t.facts}, nil
 }
 
 // summarize prints the best epoch, the outputs, whether this run made them, and the next command, or an error where the best epoch is of no use.
