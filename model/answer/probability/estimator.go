@@ -98,7 +98,7 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 		return estimate
 	}
 	block := 0
-	if o.Within(m.Sample.K) {
+	if o.within(m.Sample.K) {
 		block = m.Curve.block(estimate.LogOdds)
 	}
 	estimate.Probability = e.byBlock[block]

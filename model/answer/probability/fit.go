@@ -52,7 +52,7 @@ func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Lab
 	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: count(around.graph), Observed: len(labeled)}
 	// The shift comes from all labeled facts; only facts among the best answers are examples.
 	m.Shift = newShift(labeled)
-	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return !l.Within(sample.K) })
+	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return !l.within(sample.K) })
 	m.Labeled = make([]int, around.graph.BaseRelations)
 	for _, l := range labeled {
 		m.Labeled[l.Relation]++

@@ -112,7 +112,7 @@ func TestProbabilitiesHold(t *testing.T) {
 		for i := range w.candidates {
 			o := &w.candidates[i]
 			p := e.Estimate(o).Probability
-			if o.Within(10) {
+			if o.within(10) {
 				total += p
 			}
 			bin := min(9, int(10*p))
@@ -194,7 +194,7 @@ func TestNothingTellsFactsFromOthers(t *testing.T) {
 		m := w.fit(t, 1)
 		var list []judged
 		add := func(o *Observation, labeled bool) {
-			if o.Relation < 2 && o.Within(10) {
+			if o.Relation < 2 && o.within(10) {
 				x := w.around.features(o, 10)
 				list = append(list, judged{m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, 4), labeled, 1})
 			}

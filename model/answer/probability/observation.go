@@ -25,8 +25,8 @@ type Observation struct {
 	Hops int32
 }
 
-// Within reports whether one of both queries ranks the fact among its k best. Others are beyond what is looked at.
-func (o *Observation) Within(k int) bool { return min(o.Tails.Rank, o.Heads.Rank) <= int64(k) }
+// within reports whether one of both queries ranks the fact among its k best. Others are beyond what is looked at.
+func (o *Observation) within(k int) bool { return min(o.Tails.Rank, o.Heads.Rank) <= int64(k) }
 
 // ofItself reports whether the fact is one of an entity with itself. See Facts.
 func (o *Observation) ofItself() bool { return o.Head == o.Tail }

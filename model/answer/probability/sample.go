@@ -37,9 +37,9 @@ type Sample struct {
 const (
 	// DefaultK is the number of best candidates of a query that count.
 	DefaultK = 10
-	// MostFacts is the most facts that are labeled. HeldOutFirst is the number of labeled facts up to which others are added to
+	// mostFacts is the most facts that are labeled. heldOutFirst is the number of labeled facts up to which others are added to
 	// held-out ones.
-	MostFacts, HeldOutFirst = 10_000, 2_000
+	mostFacts, heldOutFirst = 10_000, 2_000
 	// mostUnlabeled is about the most unlabeled observations: more change little.
 	mostUnlabeled = 200_000
 	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit takes as long as the training, and not a tenth of it:
@@ -100,7 +100,7 @@ func (s Size) Sample(training, seed int64) Sample {
 		short = most
 	}
 	propagations := max(float64(training/10), short, least, leastPropagations)
-	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), MostFacts, propagations/10))}
+	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), mostFacts, propagations/10))}
 	rest := propagations - 2*float64(sample.Facts)
 	sample.Rate, sample.Sparse, sample.Thin = 1, 1, 1
 	if s.fits(sample, rest) {
@@ -145,7 +145,7 @@ func (s Size) fits(sample Sample, most float64) bool {
 
 // Observations returns about how many observations a sample has at most.
 func (s Size) Observations() int64 {
-	return min(s.Facts, MostFacts) + int64(min(s.queries()*float64(s.K), mostUnlabeled))
+	return min(s.Facts, mostFacts) + int64(min(s.queries()*float64(s.K), mostUnlabeled))
 }
 
 // queries returns the number of all queries.
@@ -167,7 +167,7 @@ func (s Sample) Check() error {
 		return fmt.Errorf("rate is %v, want more than 0 and at most 1", s.Rate)
 	}
 	return strict.First(strict.Between("k", s.K, 1, 1<<30), strict.Between("sparse", s.Sparse, 1, mostSparse), strict.Between("thin", s.Thin, 1, mostSparse),
-		strict.Between("facts", s.Facts, 0, MostFacts), strict.Between("relations", s.Relations, 1, 1<<30))
+		strict.Between("facts", s.Facts, 0, mostFacts), strict.Between("relations", s.Relations, 1, 1<<30))
 }
 
 // key returns a number that the ids of a fact and a seed draw.
@@ -181,9 +181,9 @@ const folds = 5
 // fold returns the fold of a fact, which does not depend on the facts drawn.
 func (s Sample) fold(f graph.Fact) int { return int(parallel.Mix(s.key(f)) % folds) }
 
-// Query reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
+// drawsQuery reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
 // knows an answer.
-func (s Sample) Query(source, relation int32, answered bool) bool {
+func (s Sample) drawsQuery(source, relation int32, answered bool) bool {
 	if answered {
 		return share(parallel.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))) < s.Rate
 	}
@@ -195,7 +195,7 @@ func (s Sample) Query(source, relation int32, answered bool) bool {
 // DrawQueries returns the queries that are in the sample, by relation and source. It takes time for the graph's facts and the sample, not for all queries.
 func (s Sample) DrawQueries(ctx context.Context, around *Surroundings) (drawn []graph.Query, err error) {
 	add := func(source, relation int32, answered bool) {
-		if around.Answered(source, relation) == answered && s.Query(source, relation, answered) {
+		if around.hasAnswer(source, relation) == answered && s.drawsQuery(source, relation, answered) {
 			drawn = append(drawn, graph.Query{Source: source, Relation: relation, Answer: graph.None})
 		}
 	}
@@ -261,8 +261,8 @@ func (s Sample) weight(around *Surroundings, o *Observation) int {
 	if rank > int64(s.K) {
 		source, relation, rank = o.Tail, o.Relation+int32(s.Relations), o.Heads.Rank
 	}
-	answered := around.Answered(source, relation)
-	if rank > int64(s.K) || !s.Query(source, relation, answered) || !s.Keeps(o.Fact, rank) {
+	answered := around.hasAnswer(source, relation)
+	if rank > int64(s.K) || !s.drawsQuery(source, relation, answered) || !s.Keeps(o.Fact, rank) {
 		return 0
 	}
 	weight := 1
@@ -276,7 +276,7 @@ func (s Sample) weight(around *Surroundings, o *Observation) int {
 }
 
 // Draw returns the facts that are to be labeled, ordered: drawn from all facts of the graph or, where held is not empty, those first, filled up
-// by others to HeldOutFirst. held are facts of the graph that training did not see, chosen at random; which facts a dataset's authors held out
+// by others to heldOutFirst. held are facts of the graph that training did not see, chosen at random; which facts a dataset's authors held out
 // says nothing of which are missing.
 func (s Sample) Draw(held []graph.Fact, all iter.Seq[graph.Fact]) []Drawn {
 	if len(held) == 0 {
@@ -287,7 +287,7 @@ func (s Sample) Draw(held []graph.Fact, all iter.Seq[graph.Fact]) []Drawn {
 	for _, f := range held {
 		is[f] = true
 	}
-	others := s.lowest(min(s.Facts, HeldOutFirst)-len(first), func(yield func(graph.Fact) bool) {
+	others := s.lowest(min(s.Facts, heldOutFirst)-len(first), func(yield func(graph.Fact) bool) {
 		for f := range all {
 			if !is[f] && !yield(f) {
 				return

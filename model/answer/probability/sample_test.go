@@ -39,8 +39,8 @@ func TestDraw(t *testing.T) {
 		return n
 	}
 	few := s.Draw(facts[:100], slices.Values(facts))
-	if len(few) != HeldOutFirst || held(few) != 100 {
-		t.Errorf("%d facts, %d of them held out, want %d and 100", len(few), held(few), HeldOutFirst)
+	if len(few) != heldOutFirst || held(few) != 100 {
+		t.Errorf("%d facts, %d of them held out, want %d and 100", len(few), held(few), heldOutFirst)
 	}
 	distinct := map[graph.Fact]bool{}
 	for _, d := range few {
@@ -71,8 +71,8 @@ func TestWeight(t *testing.T) {
 				weight := s.weight(around, &o)
 				sum += weight
 				observed[weight]++
-				byTails := ranks[0] <= 10 && s.Query(h, r, around.Answered(h, r)) && s.Keeps(o.Fact, ranks[0])
-				byHeads := ranks[1] <= 10 && s.Query(tail, r+4, around.Answered(tail, r+4)) && s.Keeps(o.Fact, ranks[1])
+				byTails := ranks[0] <= 10 && s.drawsQuery(h, r, around.hasAnswer(h, r)) && s.Keeps(o.Fact, ranks[0])
+				byHeads := ranks[1] <= 10 && s.drawsQuery(tail, r+4, around.hasAnswer(tail, r+4)) && s.Keeps(o.Fact, ranks[1])
 				if weight > 0 && !byTails && !byHeads {
 					t.Fatalf("%v with ranks %v counts, but is not asked", o.Fact, ranks)
 				}
@@ -102,12 +102,12 @@ func TestDrawQueries(t *testing.T) {
 		var all, taken [2]float64 // without and with an answer
 		for relation := range int32(2 * relations) {
 			for source := range int32(entities) {
-				answered, kind := around.Answered(source, relation), 0
+				answered, kind := around.hasAnswer(source, relation), 0
 				if answered {
 					kind = 1
 				}
 				all[kind]++
-				if s.Query(source, relation, answered) {
+				if s.drawsQuery(source, relation, answered) {
 					want = append(want, graph.Query{Source: source, Relation: relation, Answer: graph.None})
 					taken[kind]++
 				}

@@ -182,8 +182,8 @@ func (s *Surroundings) byRelation() [][]int32 {
 	return entities
 }
 
-// Answered reports whether the graph knows an answer to a query.
-func (s *Surroundings) Answered(source, relation int32) bool { return s.count(source, relation) > 0 }
+// hasAnswer reports whether the graph knows an answer to a query.
+func (s *Surroundings) hasAnswer(source, relation int32) bool { return s.count(source, relation) > 0 }
 
 // Queries returns the number of queries to which the graph knows an answer.
 func (s *Surroundings) Queries() (n int64) {
@@ -215,10 +215,10 @@ func (s *Surroundings) evidence(q, r, both int32) evidence {
 	const least = 1e-4
 	entities := float64(s.graph.Entities)
 	rate := (float64(r) + .5) / (entities + 1)
-	share := func(has, of int32, entities float64) float64 {
+	share := func(has int32, entities float64) float64 {
 		return min(max((float64(has)+smoothing*rate)/(entities+smoothing), least), 1-least)
 	}
-	with, without := share(both, q, float64(q)), share(r-both, r, entities-float64(q))
+	with, without := share(both, float64(q)), share(r-both, entities-float64(q))
 	return evidence{math.Log(with / without), math.Log((1 - with) / (1 - without))}
 }
 

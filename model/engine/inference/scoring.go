@@ -117,9 +117,6 @@ func (w *Worker) Distance(entity int32) (hops int, reached bool) {
 	return w.propagator.Distance(entity)
 }
 
-// LayerCounts returns the counts of A*Net's selection for the last query, one per layer.
-func (w *Worker) LayerCounts() []propagation.LayerCount { return w.propagator.LayerCounts() }
-
 // scoreStates scores entities by their final states.
 func (w *Worker) scoreStates(states [][]float32, values []float32) {
 	rows := states[0]
