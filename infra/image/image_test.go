@@ -16,8 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTheImageHasTheWorker builds the files of the image with make image, which needs neither Docker nor a base image, and
-// checks that the Dockerfile adds just those. As root it runs the entrypoint with these files as the whole file system.
+// TestTheImageHasTheWorker builds the files of the image with make image, which needs neither Docker nor a base image,
+// and checks that the Dockerfile adds just those. As root it runs the entrypoint with these files as the whole file
+// system.
 func TestTheImageHasTheWorker(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TAGNET_FLINK") == "" {
@@ -74,7 +75,8 @@ func dockerfile(t *testing.T) []string {
 	return instructions
 }
 
-// unpack unpacks an archive and returns the mode and name of each file, and its owner unless that is root. A file of another time is an error.
+// unpack unpacks an archive and returns the mode and name of each file, and its owner unless that is root. A file of
+// another time is an error.
 func unpack(t *testing.T, archive, root string) []string {
 	t.Helper()
 	if err := os.Chmod(root, 0o755); err != nil {
@@ -120,8 +122,8 @@ func unpack(t *testing.T, archive, root string) []string {
 	}
 }
 
-// TestComposeFitsTheVersions checks that the images have the versions of the tested cluster, and that each TaskManager has a
-// worker pool in its network.
+// TestComposeFitsTheVersions checks that the images have the versions of the tested cluster, and that each TaskManager
+// has a worker pool in its network.
 func TestComposeFitsTheVersions(t *testing.T) {
 	t.Parallel()
 	pom, err := os.ReadFile(filepath.Join("..", "flink", "pom.xml"))

@@ -23,8 +23,8 @@ type descriptor struct {
 	Platform struct{ OS, Architecture string }
 }
 
-// TestTheImageOfTagnet builds the image for one architecture, and compares its configuration and its files. As root it runs
-// a command with these files as the whole file system.
+// TestTheImageOfTagnet builds the image for one architecture, and compares its configuration and its files. As root it
+// runs a command with these files as the whole file system.
 func TestTheImageOfTagnet(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TAGNET_FLINK") == "" {
@@ -90,8 +90,10 @@ func TestTheImageOfTagnet(t *testing.T) {
 	root := t.TempDir()
 	files := unpack(t, extract(t, filepath.Join(layout, blob(manifest.Layers[0]))), root)
 	wantFiles := []string{
-		"755 etc/", "644 etc/hosts", "755 usr/", "755 usr/local/", "755 usr/local/bin/", "755 usr/local/bin/tagnet", "755 usr/share/", "755 usr/share/doc/", "755 usr/share/doc/tagnet/",
-		"644 usr/share/doc/tagnet/LICENSE", "644 usr/share/doc/tagnet/README.md", "644 usr/share/doc/tagnet/THIRD_PARTY_LICENSES", "1777 tmp/", "755 data/ of 65532:65532",
+		"755 etc/", "644 etc/hosts", "755 usr/", "755 usr/local/", "755 usr/local/bin/", "755 usr/local/bin/tagnet", "755 usr/share/", "755 usr/share/doc/",
+		"755 usr/share/doc/tagnet/",
+		"644 usr/share/doc/tagnet/LICENSE", "644 usr/share/doc/tagnet/README.md", "644 usr/share/doc/tagnet/THIRD_PARTY_LICENSES", "1777 tmp/",
+		"755 data/ of 65532:65532",
 	}
 	if diff := cmp.Diff(wantFiles, files); diff != "" {
 		t.Errorf("mode and name of the files (-want +got):\n%s", diff)
@@ -101,7 +103,8 @@ func TestTheImageOfTagnet(t *testing.T) {
 		return
 	}
 	data := filepath.Join(root, "data")
-	if err := errors.Join(os.WriteFile(filepath.Join(data, "facts.csv"), []byte("Ada,knows,Ben\nBen,knows,Cleo\n"), 0o644), os.Chown(data, 65532, 65532)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(data, "facts.csv"), []byte("Ada,knows,Ben\nBen,knows,Cleo\n"), 0o644),
+		os.Chown(data, 65532, 65532)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // without a name for this machine, Beam waits forever

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// packageNamed matches a package that a comment names, with the word before, or a list of them: "package kernel", "packages head, steps and gpu".
+// packageNamed matches a package that a comment names, with the word before, or a list of them: "package kernel",
+// "packages head, steps and gpu".
 var packageNamed = regexp.MustCompile(`(?:([\w']+) )?\b[Pp]ackage ([a-z]\w*(?:/\w+)*)|\bpackages ((?:[a-z]\w*, )+[a-z]\w* and [a-z]\w*)`)
 
 // articles are words before "package" that another word than its name follows: "a package that", "this package reads".

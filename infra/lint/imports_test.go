@@ -101,7 +101,8 @@ func cloudSDK(path string) bool {
 // TestLayersStaySeparate checks whole dependency trees for model and formats, and direct
 // imports for stages, since Beam itself depends on flag and on terminals.
 func TestLayersStaySeparate(t *testing.T) {
-	terminal := []string{"golang.org/x/term", "github.com/mattn/go-isatty", "github.com/charmbracelet/", "github.com/schollz/progressbar", "github.com/cheggaaa/pb"}
+	terminal := []string{"golang.org/x/term", "github.com/mattn/go-isatty", "github.com/charmbracelet/", "github.com/schollz/progressbar",
+		"github.com/cheggaaa/pb"}
 	for _, p := range packages(t) {
 		layer := p.layer()
 		if layer == "model" || layer == "formats" {
@@ -145,7 +146,8 @@ func TestTheWorkerHasEveryStage(t *testing.T) {
 	}
 }
 
-// TestOnlyProgramsImportTheGPU holds that what computes knows the interfaces that package gpu implements, not the package: programs register it.
+// TestOnlyProgramsImportTheGPU holds that what computes knows the interfaces that package gpu implements, not the
+// package: programs register it.
 func TestOnlyProgramsImportTheGPU(t *testing.T) {
 	registered := 0
 	for _, p := range packages(t) {
@@ -197,7 +199,8 @@ const interpreter = gpu + "/interpreter"
 
 // driverUsers are the programs that load the CUDA driver at run time.
 var driverUsers = []string{
-	"pipelines/train", "pipelines/score", "pipelines/ask", "pipelines/discover", "pipelines/serve", "pipelines/quickstart", "pipelines/playground", "pipelines/tagnet", "infra/gpu",
+	"pipelines/train", "pipelines/score", "pipelines/ask", "pipelines/discover", "pipelines/serve", "pipelines/quickstart", "pipelines/playground",
+	"pipelines/tagnet", "infra/gpu",
 }
 
 // TestDriversAreLinkedWhereNeeded holds that purego, which makes a program dynamic, is not part of the others.

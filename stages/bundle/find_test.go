@@ -15,8 +15,8 @@ import (
 	"tagnet/stages/stagetest"
 )
 
-// TestPartsAreThoseOfTheGraph compares what searches of the blocks of a graph write with the parts that a search of the whole graph finds, for every
-// removal, and for edges in one file and in several.
+// TestPartsAreThoseOfTheGraph compares what searches of the blocks of a graph write with the parts that a search of the
+// whole graph finds, for every removal, and for edges in one file and in several.
 func TestPartsAreThoseOfTheGraph(t *testing.T) {
 	for _, edgeFiles := range []int{1, 4} {
 		graph, k := stagetest.Graph(t, 90, edgeFiles)
@@ -25,8 +25,10 @@ func TestPartsAreThoseOfTheGraph(t *testing.T) {
 			reach, layers int
 			limit         int64
 		}{
-			{split: "train", reach: 30, layers: 4, remove: configuration.RemoveTriple}, {split: "train", reach: 7, layers: 2, remove: configuration.RemoveOneHop},
-			{split: "train", reach: 60, layers: 6, remove: configuration.RemoveNone}, {split: "test", reach: 40, layers: 5}, {split: "valid", reach: 15, layers: 3, limit: 29},
+			{split: "train", reach: 30, layers: 4, remove: configuration.RemoveTriple},
+			{split: "train", reach: 7, layers: 2, remove: configuration.RemoveOneHop},
+			{split: "train", reach: 60, layers: 6, remove: configuration.RemoveNone}, {split: "test", reach: 40, layers: 5},
+			{split: "valid", reach: 15, layers: 3, limit: 29},
 		} {
 			h, err := learntest.HeaderOf(t.Context(), k, c.split, configuration.Configuration{Reach: c.reach, Layers: c.layers, Remove: c.remove}, nil)
 			if err != nil {
@@ -37,7 +39,8 @@ func TestPartsAreThoseOfTheGraph(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := bundle.Params{Graph: graph, Answers: kg.AnswersFileOf(k.Manifest, c.split), Header: h, Folder: fmt.Sprintf("%s-%s-%d", graph, c.split, c.reach), Threads: 2}
+			p := bundle.Params{Graph: graph, Answers: kg.AnswersFileOf(k.Manifest, c.split), Header: h,
+				Folder: fmt.Sprintf("%s-%s-%d", graph, c.split, c.reach), Threads: 2}
 			for _, file := range kg.EdgeFiles(k.Manifest, c.split) {
 				p.Edges = append(p.Edges, file.Name)
 			}

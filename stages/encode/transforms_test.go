@@ -37,7 +37,8 @@ func shuffled(random *rand.Rand, lines []string) string {
 	return strings.Join(lines, "")
 }
 
-// TestBytesDependOnFactsAlone holds that neither the order of lines, nor how texts are cut, nor the memory for sorting change a byte.
+// TestBytesDependOnFactsAlone holds that neither the order of lines, nor how texts are cut, nor the memory for sorting
+// change a byte.
 func TestBytesDependOnFactsAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	sets := map[string][]string{}
@@ -53,7 +54,8 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 			texts[key] = shuffled(random, lines)
 		}
 		folder := storage.Join(storagetest.Memory(t), fmt.Sprint(i))
-		stagetest.Encode(t, folder, texts, test.chunkBytes, encode.WriteParams{Strict: true, EdgeShards: 3, Memory: test.memory * budget.MiB, BufferBytes: test.room})
+		stagetest.Encode(t, folder, texts, test.chunkBytes,
+			encode.WriteParams{Strict: true, EdgeShards: 3, Memory: test.memory * budget.MiB, BufferBytes: test.room})
 		got := stagetest.Files(t, folder)
 		if i == 0 {
 			want = got
@@ -64,7 +66,8 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 	}
 }
 
-// TestEdgeShardsHoldTheSameEdges holds that the shards of edges, one after the other, are the edges in order, for any number of shards.
+// TestEdgeShardsHoldTheSameEdges holds that the shards of edges, one after the other, are the edges in order, for any
+// number of shards.
 func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	texts := map[string]string{"train": shuffled(random, randomFacts(random, "e", 100)), "valid": "e1\tr1\te2\n", "test": "e2\tr1\te1\n"}
@@ -91,8 +94,8 @@ func TestEdgeShardsHoldTheSameEdges(t *testing.T) {
 	}
 }
 
-// TestRejectsDoNotDependOnParts holds that how texts are cut, and the memory for sorting, change neither rejects.tsv nor any other file, where lines
-// of both kinds are rejected in every text.
+// TestRejectsDoNotDependOnParts holds that how texts are cut, and the memory for sorting, change neither rejects.tsv
+// nor any other file, where lines of both kinds are rejected in every text.
 func TestRejectsDoNotDependOnParts(t *testing.T) {
 	random, texts := rand.New(rand.NewPCG(3, 3)), map[string]string{}
 	for _, split := range kg.Splits {
@@ -137,7 +140,8 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	}
 }
 
-// TestUnknownRelationsAreRejected encodes validation facts, some of whose relations no training fact has: the others stay.
+// TestUnknownRelationsAreRejected encodes validation facts, some of whose relations no training fact has: the others
+// stay.
 func TestUnknownRelationsAreRejected(t *testing.T) {
 	const train, reason = "anna\tlikes\tbert\nbert\tparent\tanna\n", "is in no training fact, so nothing can be learned about it"
 	for name, test := range map[string]struct {
@@ -170,7 +174,8 @@ func TestUnknownRelationsAreRejected(t *testing.T) {
 	}
 }
 
-// TestHub holds that the neighbors of one entity need not fit into what is sorted at a time: a star, and an entity that knows all of its points.
+// TestHub holds that the neighbors of one entity need not fit into what is sorted at a time: a star, and an entity that
+// knows all of its points.
 func TestHub(t *testing.T) {
 	const n = 10_000
 	var text strings.Builder

@@ -34,7 +34,8 @@ type job struct {
 	lines   int // of the text, at least
 }
 
-// jobs returns the evaluations by each protocol, answers to the queries of a file and of relations, explained ones, triples and pairs.
+// jobs returns the evaluations by each protocol, answers to the queries of a file and of relations, explained ones,
+// triples and pairs.
 func jobs() map[string]job {
 	var queries, triples, pairs []graph.Query
 	for i := range int32(12) {
@@ -51,14 +52,16 @@ func jobs() map[string]job {
 		"evaluate":       {split: "test", queries: workload.Params{Best: 5}, model: best, tables: evaluated, shards: 18},
 		"valid-and-test": {split: "test", queries: workload.Params{Best: 5, Protocol: metrics.ValidAndTest}, model: best, tables: evaluated, shards: 33},
 		"grail":          {split: "test", queries: workload.Params{Best: 5, Protocol: metrics.GraIL, Seed: 5}, model: best, tables: evaluated, shards: 18},
-		"queries":        {split: kg.All, table: queries, queries: workload.Params{Best: 5, WithKnown: true}, model: withKnown, tables: answers, shards: 12, lines: 61},
+		"queries": {split: kg.All, table: queries, queries: workload.Params{Best: 5, WithKnown: true}, model: withKnown, tables: answers, shards: 12,
+			lines: 61},
 		"explained": {
 			split: kg.All, table: queries[:6], queries: workload.Params{Best: 5, WithKnown: true, Paths: 10}, model: explained,
 			tables: append(answers, predict.ExplanationsTable), shards: 6, lines: 13,
 		},
 		"relations": {
 			split: kg.All, lists: &tables.Lists{Sources: []int32{3, 5, 8, 12, 13, 19}, Candidates: []int32{1, 2, 4, 9, 11, 16, 18}},
-			queries: workload.Params{Best: 5, WithKnown: true, Ask: workload.Ask{Relations: []int32{0, 1, 4}}}, model: withKnown, tables: answers, shards: 18, lines: 1 + 6*3*5,
+			queries: workload.Params{Best: 5, WithKnown: true, Ask: workload.Ask{Relations: []int32{0, 1, 4}}}, model: withKnown, tables: answers, shards: 18,
+			lines: 1 + 6*3*5,
 		},
 		"triples": {split: kg.All, table: triples, queries: workload.Params{Given: workload.GivenTriples}, tables: triplesTables, shards: 12, lines: 13},
 		"pairs":   {split: kg.All, table: pairs, queries: workload.Params{Given: workload.GivenPairs}, tables: triplesTables, shards: 12, lines: 25},
@@ -104,7 +107,8 @@ func (j job) run(t *testing.T, graphURL, checkpoints, to string, work float64, t
 // trained trains a small model for an epoch and returns the folder of its checkpoint, epoch-001.
 func trained(t *testing.T, k *kg.KG) string {
 	t.Helper()
-	run := learn.Run{Checkpoints: storagetest.Memory(t) + "/checkpoints", History: storagetest.Memory(t) + "/training.jsonl", Configuration: configuration.Default(), Threads: 2}
+	run := learn.Run{Checkpoints: storagetest.Memory(t) + "/checkpoints", History: storagetest.Memory(t) + "/training.jsonl",
+		Configuration: configuration.Default(), Threads: 2}
 	c := &run.Configuration
 	c.Layers, c.Dim, c.Negatives, c.Epochs = 2, 4, 2, 1
 	data, err := learn.NewData(t.Context(), k)
@@ -117,8 +121,8 @@ func trained(t *testing.T, k *kg.KG) string {
 	return run.Checkpoints
 }
 
-// TestShardsChangeNothing runs each job in one shard and in a shard for each query, with other threads: texts, metrics and rows are equal. A shard that
-// is answered twice, as one of a killed worker is, gives the same parts.
+// TestShardsChangeNothing runs each job in one shard and in a shard for each query, with other threads: texts, metrics
+// and rows are equal. A shard that is answered twice, as one of a killed worker is, gives the same parts.
 func TestShardsChangeNothing(t *testing.T) {
 	graphURL, k := stagetest.Graph(t, 20, 1)
 	checkpoints := trained(t, k)

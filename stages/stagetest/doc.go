@@ -1,3 +1,3 @@
-// Package stagetest runs transforms alone, without the commands around them: on the runner of local commands, over graphs that package encode writes
-// into memory.
+// Package stagetest runs transforms alone, without the commands around them: on the runner of local commands, over
+// graphs that package encode writes into memory.
 package stagetest

@@ -32,7 +32,8 @@ func Run(t testing.TB, build func(s beam.Scope)) error {
 	return err
 }
 
-// Encode writes the tables of texts, by their split, or "inference-" and the split, into a folder. Chunks of them have about so many bytes.
+// Encode writes the tables of texts, by their split, or "inference-" and the split, into a folder. Chunks of them have
+// about so many bytes.
 func Encode(t testing.TB, folder string, texts map[string]string, chunkBytes int64, p encode.WriteParams) {
 	t.Helper()
 	for name, text := range texts {
@@ -65,8 +66,8 @@ func Encode(t testing.TB, folder string, texts map[string]string, chunkBytes int
 	}
 }
 
-// Graph writes a graph of random facts, with hubs, loops and parallel edges, and an inference graph. The edges of each are in so many files. The folder
-// is the test's own.
+// Graph writes a graph of random facts, with hubs, loops and parallel edges, and an inference graph. The edges of each
+// are in so many files. The folder is the test's own.
 func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	t.Helper()
 	folder = fmt.Sprintf("mem://%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), entities, edgeFiles)
@@ -92,7 +93,8 @@ func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	must(err)
 	files, err := manifest.HashFolder(t.Context(), folder)
 	must(err)
-	rows := map[string]int64{"entities": s.Entities, "edges": s.Edges, "inference_entities": s.InferenceGraph.Entities, "inference_edges": s.InferenceGraph.Edges}
+	rows := map[string]int64{"entities": s.Entities, "edges": s.Edges, "inference_entities": s.InferenceGraph.Entities,
+		"inference_edges": s.InferenceGraph.Edges}
 	must(manifest.Write(t.Context(), folder, manifest.Manifest{Stage: "preprocess", Vocabulary: vocabulary, Rows: rows, Files: files}))
 	k, err = encode.Load(t.Context(), folder)
 	must(err)

@@ -26,7 +26,8 @@ import (
 	"tagnet/stages/study"
 )
 
-// TestSearch compares every row and the distribution with a search from its source alone; a shard of all sources has the rows of several.
+// TestSearch compares every row and the distribution with a search from its source alone; a shard of all sources has
+// the rows of several.
 func TestSearch(t *testing.T) {
 	folder, k := stagetest.Graph(t, 60, 2)
 	for _, split := range kg.Splits {
@@ -102,8 +103,9 @@ func queriesOf(t *testing.T, k *kg.KG, split string) []graph.Query {
 	return queries
 }
 
-// TestCount compares sums with those that are counted edge by edge, for every removal, in the whole graph and in parts of it, and rows with sums. Shards
-// and threads change no sum and no row; a shard that is counted twice gives the same part.
+// TestCount compares sums with those that are counted edge by edge, for every removal, in the whole graph and in parts
+// of it, and rows with sums. Shards and threads change no sum and no row; a shard that is counted twice gives the same
+// part.
 func TestCount(t *testing.T) {
 	folder, k := stagetest.Graph(t, 40, 1)
 	for _, c := range []struct {
@@ -111,7 +113,8 @@ func TestCount(t *testing.T) {
 		reach         int
 	}{
 		{"test", configuration.RemoveNone, 0}, {"valid", configuration.RemoveNone, 9}, {"train", configuration.RemoveNone, 0},
-		{"train", configuration.RemoveOneHop, 0}, {"train", configuration.RemoveTriple, 0}, {"train", configuration.RemoveTriple, 2}, {"train", configuration.RemoveOneHop, 9},
+		{"train", configuration.RemoveOneHop, 0}, {"train", configuration.RemoveTriple, 0}, {"train", configuration.RemoveTriple, 2},
+		{"train", configuration.RemoveOneHop, 9},
 	} {
 		sources, err := kg.SourcesOf(t.Context(), folder, c.split)
 		if err != nil {
@@ -132,7 +135,8 @@ func TestCount(t *testing.T) {
 		if diff := gocmp.Diff(ordered(t, whole), ordered(t, cut)); diff != "" || parts[counts.SummaryFile] != summary {
 			t.Errorf("%+v: in shards the summary is %s, want %s, rows (-whole +shards):\n%s", c, parts[counts.SummaryFile], summary, diff)
 		}
-		if err := storage.WriteFile(t.Context(), parquet.PartFile(cut+"/"+counts.CountsTable, 1, len(parts)-1), []byte("what a killed worker left")); err != nil {
+		if err := storage.WriteFile(t.Context(), parquet.PartFile(cut+"/"+counts.CountsTable, 1, len(parts)-1),
+			[]byte("what a killed worker left")); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(parts, count(cut, 7, 1)); diff != "" {
@@ -159,7 +163,8 @@ func checkSums(t *testing.T, k *kg.KG, folder, split, remove string, reach int) 
 	t.Helper()
 	s, err := counts.ReadSummary(t.Context(), folder)
 	queries := queriesOf(t, k, split)
-	if err != nil || s.Queries != int64(len(queries)) || s.Edges != k.Of(split).Graph.Edges() || s.Remove != remove || s.Reach != reach || len(s.Configurations) != 6 {
+	if err != nil || s.Queries != int64(len(queries)) || s.Edges != k.Of(split).Graph.Edges() || s.Remove != remove || s.Reach != reach ||
+		len(s.Configurations) != 6 {
 		t.Fatalf("%s: summary %+v, error %v", split, s, err)
 	}
 	sums := map[[2]int]counts.Totals{}
@@ -176,7 +181,8 @@ func checkSums(t *testing.T, k *kg.KG, folder, split, remove string, reach int) 
 	for _, got := range s.Configurations {
 		want := counted(k.Of(split).Graph, queries, got.Layers, got.Delta, cmp.Or(reach, k.Of(split).Graph.Entities), remove)
 		if sum := sums[[2]int{got.Layers, got.Delta}]; got.Totals != want || sum != want {
-			t.Errorf("%s without %s, a reach of %d, %d layers, delta %d: %+v, rows %+v, want %+v", split, remove, reach, got.Layers, got.Delta, got.Totals, sum, want)
+			t.Errorf("%s without %s, a reach of %d, %d layers, delta %d: %+v, rows %+v, want %+v", split, remove, reach, got.Layers, got.Delta, got.Totals, sum,
+				want)
 		}
 	}
 }

@@ -18,7 +18,8 @@ import (
 
 // params returns the parameters of a training of a graph into a folder.
 func params(graph, folder string, workers, threads int) train.Params {
-	p := train.Params{Graph: graph, Run: learn.Run{Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl", Configuration: configuration.Default(), Threads: threads}}
+	p := train.Params{Graph: graph, Run: learn.Run{Checkpoints: folder + "/checkpoints", History: folder + "/training.jsonl",
+		Configuration: configuration.Default(), Threads: threads}}
 	c := &p.Run.Configuration
 	c.Layers, c.Dim, c.Negatives, c.Epochs, c.BatchSize = 2, 4, 2, 2, 8
 	if workers > 1 {
@@ -27,7 +28,8 @@ func params(graph, folder string, workers, threads int) train.Params {
 	return p
 }
 
-// rounds runs a training by several workers in jobs of so many tasks, the first of them twice, as a runner may that loses its result.
+// rounds runs a training by several workers in jobs of so many tasks, the first of them twice, as a runner may that
+// loses its result.
 func rounds(t *testing.T, p train.Params, perJob int) map[string]string {
 	t.Helper()
 	data, err := p.ReadData(t.Context())
@@ -58,7 +60,8 @@ func rounds(t *testing.T, p train.Params, perJob int) map[string]string {
 	return files
 }
 
-// TestRounds holds that neither threads, nor jobs, nor a job that runs twice change a byte of a training by two workers, and that a third worker does.
+// TestRounds holds that neither threads, nor jobs, nor a job that runs twice change a byte of a training by two
+// workers, and that a third worker does.
 func TestRounds(t *testing.T) {
 	graph, _ := stagetest.Graph(t, 20, 1)
 	folder := storagetest.Memory(t)
@@ -74,7 +77,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestLearn trains in one element, reports each epoch to the process that started the pipeline, and stops with a checkpoint.
+// TestLearn trains in one element, reports each epoch to the process that started the pipeline, and stops with a
+// checkpoint.
 func TestLearn(t *testing.T) {
 	graph, _ := stagetest.Graph(t, 20, 1)
 	p, epochs := params(graph, storagetest.Memory(t), 1, 2), map[int]bool{}

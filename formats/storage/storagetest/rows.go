@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// EveryField fails the test unless each field of a struct has a value in one of its rows: a column that no code fills is always 0.
+// EveryField fails the test unless each field of a struct has a value in one of its rows: a column that no code fills
+// is always 0.
 func EveryField[R any](t testing.TB, rows []R) {
 	t.Helper()
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[R]()) {
