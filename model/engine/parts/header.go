@@ -82,8 +82,10 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 		again = again.With(remedy.Flag("remove", h.Remove))
 	}
 	if want.Epochs = c.Epochs; want.QueriesPerEpoch > 0 {
-		again = again.With(want.flags())
 		all = fmt.Sprintf("those of %v", want)
+	}
+	if want.QueriesPerEpoch > 0 && want.Batching == configuration.BatchingRandom { // bundle draws no other batches
+		again = again.With(want.flags())
 	}
 	return remedy.Errorf(remedy.Do("run %v, or give train the flags of these parts", again.With(remedy.Flag("force"))),
 		"the parts are for the queries of %v, and the training draws %s", *d, all)
@@ -92,7 +94,7 @@ func (h Header) Draws(c configuration.Configuration, seed int64) error {
 // flags returns the flags with which bundle finds the parts of these queries alone.
 func (d Drawn) flags() remedy.CommandLine {
 	return remedy.Flag("queries_per_epoch", d.QueriesPerEpoch).With(remedy.Flag("epochs", d.Epochs), remedy.Flag("seed", d.Seed),
-		remedy.Flag("batching", d.Batching), remedy.Flag("batch_size", d.BatchSize))
+		remedy.Flag("batch_size", d.BatchSize))
 }
 
 // finding returns the command that finds parts.

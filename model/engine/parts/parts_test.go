@@ -187,7 +187,9 @@ func TestOtherDrawsAreRefused(t *testing.T) {
 		"fewer epochs":  {func(_ *parts.Header, c *configuration.Configuration) { c.Epochs = 2 }, ""},
 		"all are there": {func(h *parts.Header, _ *configuration.Configuration) { h.Drawn = nil }, ""},
 		"more epochs": {func(_ *parts.Header, c *configuration.Configuration) { c.Epochs = 5 },
-			again + " --queries_per_epoch 50 --epochs 5 --seed 3 --batching random --batch_size 16 --force"},
+			again + " --queries_per_epoch 50 --epochs 5 --seed 3 --batch_size 16 --force"},
+		"other batches": {func(_ *parts.Header, c *configuration.Configuration) { c.Batching = configuration.BatchingGrouped },
+			"batching grouped, batch_size 16 and seed 3; " + again + " --force"},
 		"all are drawn":   {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
 		"several answers": {func(h *parts.Header, c *configuration.Configuration) { h.Drawn, c.AnswersPerQuery = nil, 4 }, "a query of the training has up to 4; set answers_per_query to 1"},
 		"another removal": {func(h *parts.Header, c *configuration.Configuration) {

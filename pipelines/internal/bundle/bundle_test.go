@@ -86,7 +86,7 @@ func TestFlagsChooseParts(t *testing.T) {
 		flags string
 	}{
 		{parts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, "--remove none --queries_per_epoch 40 --epochs 2 --seed 5"},
-		{parts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, "--queries_per_epoch 40 --epochs 1 --batching grouped --batch_size 8"},
+		{parts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, "--queries_per_epoch 40 --epochs 1 --batch_size 8"},
 		{parts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, "--limit 29"},
 	} {
 		arguments := []string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}
@@ -147,8 +147,8 @@ func TestNext(t *testing.T) {
 		{"--split test --limit 9 --reach 20 --layers 3", "score --workspace W --bundles --reach 20 --limit 9"},
 		{"--split test --limit 999999 --reach 20 --layers 3 --force", "score --workspace W --bundles --reach 20"},
 		{"--reach 21", "bundle --workspace W --split valid --reach 21"},
-		{"--reach 22 --queries_per_epoch 20 --epochs 1 --batching relation --batch_size 8", "bundle --workspace W --split valid --reach 22 --limit 2000"},
-		{"--reach 22 --split valid", "train --workspace W --bundles --reach 22 --queries_per_epoch 20 --epochs 1 --batch_size 8 --batching relation"},
+		{"--reach 22 --queries_per_epoch 20 --epochs 1 --batch_size 8", "bundle --workspace W --split valid --reach 22 --limit 2000"},
+		{"--reach 22 --split valid", "train --workspace W --bundles --reach 22 --queries_per_epoch 20 --epochs 1 --batch_size 8"},
 	} {
 		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", workspace}, strings.Fields(step.flags)...)...)
 		if want := "next: go run ./pipelines/" + strings.ReplaceAll(step.next, "W", workspace) + "\n"; !strings.HasSuffix(out, want) {

@@ -125,9 +125,6 @@ func drawn(h parts.Header) (flags []string) {
 	if d.BatchSize != usual.BatchSize {
 		flags = append(flags, "--batch_size", strconv.Itoa(d.BatchSize))
 	}
-	if d.Batching != usual.Batching {
-		flags = append(flags, "--batching", d.Batching)
-	}
 	if d.Seed != 0 {
 		flags = append(flags, "--seed", strconv.FormatInt(d.Seed, 10))
 	}

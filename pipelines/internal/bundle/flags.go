@@ -18,7 +18,7 @@ type flags struct {
 }
 
 // hyperparameters decide which parts are found. The ones from queries_per_epoch on decide which queries a training draws.
-var hyperparameters = []string{"reach", "layers", "remove", "queries_per_epoch", "epochs", "batch_size", "batching"}
+var hyperparameters = []string{"reach", "layers", "remove", "queries_per_epoch", "epochs", "batch_size"}
 
 // Pipeline is go run ./pipelines/bundle.
 func Pipeline() command.Pipeline {

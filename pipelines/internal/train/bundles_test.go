@@ -24,7 +24,7 @@ func TestBundles(t *testing.T) {
 	w := chain(t)
 	pipelinetest.Bundles(t, w, 12, 3, "train", "valid")
 	trainings := map[string][]string{
-		"one": small(w, "--reach", "12", "--epochs", "2", "--batching", "relation"),
+		"one": small(w, "--reach", "12", "--epochs", "2", "--preset", presetFile(t, `{"batching": "relation"}`)),
 		"two": byTwo(w, "--reach", "12", "--epochs", "2"),
 	}
 	for name, flags := range trainings {
@@ -92,7 +92,7 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{"--reach", "12", "--device", "cuda"}, 1, "use --device cpu"},
 		{[]string{"--reach", "12"}, 1, "run go run ./pipelines/bundle --workspace W --split valid --reach 12 --layers 3"},
 		{[]string{"--reach", "11"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3"},
-		{[]string{"--reach", "11", "--queries_per_epoch", "40"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3 --queries_per_epoch 40 --epochs 4 --seed 0 --batching random --batch_size 16"},
+		{[]string{"--reach", "11", "--queries_per_epoch", "40"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3 --queries_per_epoch 40 --epochs 4 --seed 0 --batch_size 16"},
 		{[]string{"--reach", "12", "--remove", "one_hop"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 12 --layers 3 --remove one_hop --force"},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(c.flags, "--bundles")...)...)

@@ -21,7 +21,7 @@ func fullWeights(t testing.TB) string {
 	t.Helper()
 	workspace := pipelinetest.Template(t, "full", func(workspace string) {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 40)))
-		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--policy", "full", "--layers", "3", "--dim", "4", "--negatives", "8", "--epochs", "2", "--degree_messages=false")
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", workspace, "--policy", "full", "--layers", "3", "--dim", "4", "--negatives", "8", "--epochs", "2")
 	})
 	return filepath.Join(workspace, "runs/main/checkpoints")
 }
@@ -147,7 +147,6 @@ func TestFromIsRefused(t *testing.T) {
 	}{
 		"layers":             {2, []string{"--from " + given, "layers is 3 there, 5 here", "leave them out"}, from(w, given, "--layers", "5")},
 		"policy":             {2, []string{`policy is "full" there, "astar" here`}, from(w, given, "--policy", "astar")},
-		"degree messages":    {2, []string{"degree_messages is false there, true here"}, from(w, given, "--policy", "window", "--degree_messages")},
 		"missing":            {2, []string{"--from: ", "nowhere.pth"}, append(from(w, given), "--from", "nowhere.pth")},
 		"no file of PyTorch": {1, []string{"--from: ", "it is not a file of torch.save"}, append(from(w, given), "--from", text)},
 		"other relations":    {2, []string{"--from wn18rr_v1: the model does not know 3 of the graph's relations"}, append(from(w, given), "--from", "wn18rr_v1")},

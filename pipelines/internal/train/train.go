@@ -73,16 +73,16 @@ func Pipeline() command.Pipeline {
 		First:   "workspace run minutes from preset layers dim reach epochs learning_rate negatives resume force device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.preset, "preset", "", "`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())
-			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's; decides the architecture; zero and others of any graph have 1 epoch and learning_rate 0.0005; for ULTRA's the other defaults are those of its authors: 1 epoch, batch_size 64, negatives 256, learning_rate 0.0005")
+			set.StringVar(&f.origin.from, "from", "", "`zero|file`: weights to train further: the model zero, or another that tagnet comes with, a checkpoint (best, or .safetensors), or a file (.pth) of ULTRA's; decides the architecture")
 			for _, field := range f.fields {
 				set.Var(field, field.Name, field.Usage())
 			}
-			set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folders that bundle wrote for --reach, and hold no graph; changes no result")
-			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result; with --device auto they compute on the CPU, with cuda:all each on a device of its own, in turns where there are fewer", configuration.MostWorkers))
+			set.BoolVar(&f.bundles, "bundles", false, "read the parts of the graph that queries propagate through, which bundle wrote for --reach, and hold no graph; changes no result")
+			set.IntVar(&f.workers, "workers", 1, fmt.Sprintf("workers that train the model in rounds and average it after each, 1 to %d; changes the result", configuration.MostWorkers))
 			set.IntVar(&f.localSteps, "local_steps", 8, "steps of each worker in a round, 1 or more, with --workers above 1")
 			set.BoolVar(&f.resume, "resume", false, "resume from the newest checkpoint, with its hyperparameters, seed and validation; --epochs may be larger")
 			set.Float64Var(&f.every, "checkpoint_minutes", 10, "longest time between checkpoints inside an epoch; 0 to 10")
-			set.Float64Var(&f.minutes, "minutes", defaultMinutes, "time of the training, more than 0 and at most 1000000, with its validations and the fit of probabilities: the flags of hyperparameters, or without any the best of a few choices for this graph, and the amount of training that this machine makes in it; with --resume so much more. Needless with --epochs or flags of hyperparameters, which then train as they say")
+			set.Float64Var(&f.minutes, "minutes", defaultMinutes, "time of the training, more than 0 and at most 1000000, with its validations and the fit of probabilities; with --resume so much more")
 			f.Register(set)
 			set.IntVar(&f.validation.Every, "validate_every", 1, "epochs between validations, 1 or more; the last epoch is always validated")
 			set.Int64Var(&f.validation.Limit, "valid_limit", 0, "most validation queries per epoch, 0 or more, spread evenly over all; 0 takes all")

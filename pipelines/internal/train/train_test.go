@@ -340,6 +340,7 @@ func TestMistakes(t *testing.T) {
 		"no number":             {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
 		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
 		"a key of presets":      {[]string{"--temperature", "2"}, 2, []string{`--temperature is not a flag of train: set "temperature" in a file of train --preset`}},
+		"another key":           {[]string{"--batching", "grouped"}, 2, []string{`--batching is not a flag of train: set "batching" in a file of train --preset`}},
 		"attention":             {[]string{"--preset", attention, "--relations", "graph"}, 2, []string{"attention is own: want shared, with relations from a graph"}},
 		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
 		"device":                {[]string{"--device", "gpu"}, 2, []string{"--device is \"gpu\": want auto, cpu"}},

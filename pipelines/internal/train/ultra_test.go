@@ -78,7 +78,7 @@ func usable(t *testing.T, w string, falls float64, text string) checkpoint.Recor
 func TestTrainRelationsFromAGraph(t *testing.T) {
 	w := ring(t, 40)
 	flags := []string{
-		"--workspace", w, "--relations", "graph", "--relation_layers", "2", "--layers", "4", "--dim", "8", "--delta", "3", "--aggregate", "sum",
+		"--workspace", w, "--preset", presetFile(t, `{"relations": "graph", "relation_layers": 2}`), "--layers", "4", "--dim", "8", "--delta", "3", "--aggregate", "sum",
 		"--negatives", "8", "--epochs", "3",
 	}
 	pipelinetest.Succeed(t, Pipeline(), flags...)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"tagnet/formats/input/datasets"
 	"tagnet/formats/names"
+	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/infra/internal/engine"
 	"tagnet/model/weights/checkpoint"
@@ -35,7 +37,7 @@ type Experiment struct {
 	// Name begins the names of the trainings.
 	Name     string    `json:"name"`
 	Datasets []Dataset `json:"datasets"`
-	// Flags are flags of train, which change the preset. Vary has some with the values that they take in turn.
+	// Flags are flags of train and keys of preset files, which change the preset. Vary has some with the values that they take in turn.
 	Flags map[string]json.RawMessage   `json:"flags"`
 	Vary  map[string][]json.RawMessage `json:"vary"`
 	Seeds []int64                      `json:"seeds"`
@@ -68,7 +70,8 @@ type Training struct {
 	Configuration configuration.Configuration
 	validation    metrics.Validation
 	source        Dataset
-	flags         []string // of train, without the seed
+	flags         []string       // of train, without the seed and the preset
+	keys          map[string]any // of a preset file, for what has no flag
 	protocols     []string
 	memory        int
 }
@@ -167,14 +170,49 @@ func (e Experiment) training(ctx context.Context, d Dataset, varied map[string]s
 		}
 	}
 	maps.Copy(flags, varied)
-	if d.Preset != "" {
-		t.flags = []string{"--preset", located(d.Preset)}
-	}
+	t.keys = map[string]any{}
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
-		t.flags = append(t.flags, "--"+flag+"="+flags[flag])
+		if field, ok := configuration.FieldNamed(flag); ok && !field.IsFlag() {
+			t.keys[flag] = nil
+		} else {
+			t.flags = append(t.flags, "--"+flag+"="+flags[flag])
+		}
 	}
 	t.Configuration, t.validation, err = configure(ctx, d.Preset, flags)
+	for name := range t.keys {
+		field, _ := configuration.FieldNamed(name)
+		t.keys[name] = field.Of(t.Configuration)
+	}
+	if len(t.keys) > 0 && configuration.IsPresetFile(d.Preset) {
+		err = cmp.Or(err, fmt.Errorf("%s has a preset file of its own: set %s there", d.Preset, strings.Join(slices.Sorted(maps.Keys(t.keys)), ", ")))
+	}
 	return t, err
+}
+
+// train returns the command that trains. What has no flag is in a preset file, which it writes beside the runs.
+func (t Training) train(with []string) engine.Command {
+	run, preset := filepath.Base(t.Name()), located(t.source.Preset)
+	if len(t.keys) > 0 {
+		preset = path.Join(t.Dataset, run+".json")
+	}
+	var flags []string
+	if preset != "" {
+		flags = []string{"--preset", preset}
+	}
+	command := train("train", t.Dataset, run, slices.Concat(flags, t.flags, []string{"--seed", fmt.Sprint(t.Seed)}, with)...)
+	if len(t.keys) == 0 {
+		return command
+	}
+	content := maps.Clone(t.keys)
+	content["preset"] = t.source.Preset
+	line := command.Words
+	command.Words = func(ctx context.Context, work string) ([]string, error) {
+		if err := storage.WriteJSON(ctx, filepath.Join(work, preset), content); err != nil {
+			return nil, err
+		}
+		return line(ctx, work)
+	}
+	return command
 }
 
 // configure returns the configuration and the validation that train derives from a preset and flags.
@@ -187,21 +225,19 @@ func configure(ctx context.Context, preset string, flags map[string]string) (c c
 	}
 	known := []string{"validate_every", "valid_limit"}
 	for _, f := range configuration.Fields() {
-		if f.IsFlag() {
-			known = append(known, f.Name)
-		}
+		known = append(known, f.Name)
 	}
 	for _, flag := range slices.Sorted(maps.Keys(flags)) {
 		value, want := flags[flag], "a whole number"
 		switch field, ok := configuration.FieldNamed(flag); {
-		case ok && field.IsFlag():
+		case ok:
 			want, err = field.Wants(), field.Set(&c, value)
 		case flag == "validate_every":
 			v.Every, err = strconv.Atoi(value)
 		case flag == "valid_limit":
 			v.Limit, err = strconv.ParseInt(value, 10, 64)
 		default:
-			return c, v, fmt.Errorf("train has no flag --%s that an experiment can set; the closest are %s", flag, strings.Join(names.Closest(flag, known, 3), ", "))
+			return c, v, fmt.Errorf("train has no hyperparameter %s that an experiment can set; the closest are %s", flag, strings.Join(names.Closest(flag, known, 3), ", "))
 		}
 		if err != nil {
 			return c, v, fmt.Errorf("--%s %q is not %s", flag, value, want)
@@ -239,7 +275,7 @@ func (g Grid) Runs(threads int) (runs []engine.Run) {
 		run := filepath.Base(t.Name())
 		r := engine.Run{Name: t.Name(), Inputs: t.inputs(), Commands: []engine.Command{
 			preprocess(t.Dataset, located(t.source.Dataset), located(t.source.Inference)),
-			train("train", t.Dataset, run, slices.Concat(t.flags, []string{"--seed", fmt.Sprint(t.Seed)}, with)...),
+			t.train(with),
 		}}
 		for _, protocol := range t.protocols {
 			r.Commands = append(r.Commands, score(protocol, t.Dataset, run, protocol, with...))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/infra/internal/engine"
+	"tagnet/model/weights/configuration"
 )
 
 // write writes a list and returns its path.
@@ -107,14 +108,21 @@ func TestGrid(t *testing.T) {
 		t.Errorf("the cell is %s", cell)
 	}
 	const with = " --threads 3 --memory 1024"
+	work := t.TempDir()
 	commands := []string{
 		"tagnet preprocess --workspace WN18RR_v1 --dataset WN18RR_v1 --inference WN18RR_v1_ind",
-		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset wn-v1 --degree_messages=true --delta=1 --dropout=0.2 --seed 2" + with,
+		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset WN18RR_v1/fixed-delta-1-seed-2.json --delta=1 --dropout=0.2 --seed 2" + with,
 		"test: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol test" + with,
 		"grail: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol grail" + with,
 	}
-	if diff := cmp.Diff(commands, lines(t, "", runs[6])); diff != "" {
+	if diff := cmp.Diff(commands, lines(t, work, runs[6])); diff != "" {
 		t.Errorf("the commands differ (-want +got):\n%s", diff)
+	}
+	changed, err := configuration.OpenPreset(t.Context(), filepath.Join(work, "WN18RR_v1/fixed-delta-1-seed-2.json"))
+	six := g.Trainings[6].Configuration
+	six.Delta, six.Dropout = changed.Delta, changed.Dropout // flags
+	if err != nil || changed != six || !changed.DegreeMessages {
+		t.Errorf("the preset file has %+v, %v, want %+v", changed, err, six)
 	}
 	if c := runs[6].Commands; c[1].Training != "WN18RR_v1/runs/fixed-delta-1-seed-2" || c[3].Evaluation != c[1].Training+"/evaluation/grail" || c[3].Graph != "WN18RR_v1/graph" {
 		t.Errorf("outputs %+v", c)
@@ -125,7 +133,7 @@ func TestGrid(t *testing.T) {
 			t.Errorf("the input %s is %q, want %q", name, inputs[name], want)
 		}
 	}
-	if full := runs[4]; full.Inputs["policy"] != "full" || !strings.HasSuffix(lines(t, "", full)[1], "--memory 2048") {
+	if full := runs[4]; full.Inputs["policy"] != "full" || !strings.HasSuffix(lines(t, t.TempDir(), full)[1], "--memory 2048") {
 		t.Errorf("the run is %+v", full)
 	}
 }
@@ -135,8 +143,8 @@ func TestGridMistakes(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"fixed"`, `"full"`, ""}, // of other datasets and seeds
 		{`"seeds": [7]`, `"seeds": []`, "list.json: experiment full: datasets and seeds are needed"},
-		{`"dropout"`, `"droput"`, "train has no flag --droput that an experiment can set; the closest are dropout"},
-		{`"dropout": 0.2`, `"bias": false`, "train has no flag --bias"}, // a preset sets it
+		{`"dropout"`, `"droput"`, "train has no hyperparameter droput that an experiment can set; the closest are dropout"},
+		{`{"dataset": "WN18RR_v1", "preset": "wn-v1"}`, `{"dataset": "WN18RR_v1", "preset": "wn-v1.json"}`, "wn-v1.json"},
 		{`0.2`, `"wide"`, `--dropout "wide" is not`},
 		{`0.2`, `1.5`, "dropout is 1.5"},
 		{`"wn-v1"`, `"wn-v9"`, "wn-v9"},
