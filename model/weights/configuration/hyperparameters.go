@@ -59,7 +59,7 @@ var hyperparameters = []Field{
 	{"share_states", Training, false, values{}, no, "compute states that are equal on paper once: faster, and the same model but for rounding", func(c *Configuration) any { return &c.ShareStates }},
 	{"learning_rate", Training, 5e-3, above(0), no, "Adam's, in the first epoch", func(c *Configuration) any { return &c.LearningRate }},
 	{"learning_rate_decay", Training, .9, above(0), no, "multiplies the learning rate after each epoch", func(c *Configuration) any { return &c.LearningRateDecay }},
-	{"least_learning_rate", Training, 0., atLeast(0), yes, "learning rate below which it does not decay; train --resume --minutes keeps that of the last planned epoch", func(c *Configuration) any { return &c.LeastLearningRate }},
+	{"least_learning_rate", Training, 0., atLeast(0).inPresets(), yes, "learning rate below which it does not decay; train --resume --minutes keeps that of the last planned epoch", func(c *Configuration) any { return &c.LeastLearningRate }},
 	{"weight_decay", Training, 0., atLeast(0), no, "added to the gradient, times the weight", func(c *Configuration) any { return &c.WeightDecay }},
 	{"weight_average", Training, 0., fraction, no, "share of the average over earlier epochs in the weights that are validated and scored with", func(c *Configuration) any { return &c.WeightAverage }},
 	{"loss", Training, LossBinary, oneOf(LossBinary, LossSoftmax), no, "what is learned of an answer and its negatives: whether each is true (binary, the paper's), or which of them is the answer (softmax)", func(c *Configuration) any { return &c.Loss }},

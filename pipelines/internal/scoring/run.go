@@ -122,7 +122,7 @@ func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load
 // Write makes the folder of an output, with the model of --model, by jobs, unless it is complete. It reports whether it did.
 func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	made, err = r.E.MakeFolder(ctx, output, func() (rows map[string]int64, err error) {
-		defer budget.Limit(r.Memory * budget.MiB)()
+		budget.Limit(r.Memory * budget.MiB)
 		if err = r.writeWeights(ctx, output.Lock()); err == nil {
 			rows, err = jobs()
 		}

@@ -119,7 +119,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	defer budget.Limit(f.Memory * budget.MiB)()
+	budget.Limit(f.Memory * budget.MiB)
 	if l.current, err = newServer(opened); err != nil {
 		return err
 	}

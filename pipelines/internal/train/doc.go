@@ -2,7 +2,7 @@
 // and writes its checkpoints. With --resume, a training that was interrupted or killed continues and
 // ends with the same bytes as an uninterrupted one.
 //
-// A run has five steps: open reads the graph and divides the memory, decide says what to do with
-// existing checkpoints, prepare readies the folder, train runs the Beam pipeline, and publish marks the
-// checkpoints complete.
+// A command has four steps, each a type: flags are what the user gave, a decision says what to do with
+// existing checkpoints, a plan completes the settings and divides the memory, and a training readies the
+// folder, runs the Beam pipeline and marks the checkpoints complete.
 package train

@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
@@ -13,7 +15,7 @@ import (
 type field struct {
 	configuration.Field
 	text  string // as the user wrote it; the default, for -h, if it is not given
-	given bool
+	isSet bool
 }
 
 // fields makes a flag for every field of a configuration that has one.
@@ -32,17 +34,56 @@ func (f *field) String() string { return f.text }
 
 // Set takes a value of the field's type.
 func (f *field) Set(text string) error {
-	f.text, f.given = text, true
+	f.text, f.isSet = text, true
 	return f.Field.Set(new(configuration.Configuration), text)
 }
 
 // IsBoolFlag lets a flag stand without a value.
 func (f *field) IsBoolFlag() bool { return f.Kind() == reflect.Bool }
 
-// configure returns a configuration with the fields that were given.
-func configure(c configuration.Configuration, fields []*field) (configuration.Configuration, error) {
-	for _, f := range fields {
-		if !f.given {
+// hyperparameters are a choice of hyperparameters: the user's flags, or a choice of the frontier.
+type hyperparameters struct {
+	preset, from string
+	fields       []*field
+}
+
+// given reports whether something is chosen.
+func (h hyperparameters) given() bool {
+	return h.preset != "" || h.from != "" || slices.ContainsFunc(h.fields, func(f *field) bool { return f.isSet })
+}
+
+// choiceOf returns a choice of the frontier, whose table has it as flags.
+func choiceOf(text string) (hyperparameters, error) {
+	h := hyperparameters{fields: fields()}
+	words := strings.Fields(text)
+	for i := 0; i+1 < len(words); i += 2 {
+		switch name := strings.TrimPrefix(words[i], "--"); name {
+		case "preset":
+			h.preset = words[i+1]
+		case "from":
+			h.from = words[i+1]
+		default:
+			if err := h.set(name, words[i+1]); err != nil {
+				return h, err
+			}
+		}
+	}
+	return h, nil
+}
+
+// set chooses the value of a hyperparameter.
+func (h hyperparameters) set(name, text string) error {
+	i := slices.IndexFunc(h.fields, func(f *field) bool { return f.Name == name })
+	if i < 0 {
+		return fmt.Errorf("the frontier has the unknown flag --%s", name)
+	}
+	return h.fields[i].Set(text)
+}
+
+// configure returns a configuration with the fields that are set.
+func (h hyperparameters) configure(c configuration.Configuration) (configuration.Configuration, error) {
+	for _, f := range h.fields {
+		if !f.isSet {
 			continue
 		}
 		if err := f.Field.Set(&c, f.text); err != nil {

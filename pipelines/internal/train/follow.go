@@ -14,7 +14,7 @@ const followEvery = 5 * time.Second
 
 // follow shows the progress of a training on other machines, which this process sees only by its files,
 // until the returned function is called.
-func (t *trainer) follow(ctx context.Context, queries int64, show *display) (stop func()) {
+func (t *training) follow(ctx context.Context, queries int64, show *display) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	epochs, _ := metrics.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	shown := len(epochs) // of an earlier run
@@ -38,8 +38,8 @@ func (t *trainer) follow(ctx context.Context, queries int64, show *display) (sto
 
 // showFiles shows the lines of training.jsonl after those that were shown, and the newest checkpoint. It
 // returns the number of lines. What cannot be read now is shown next time.
-func (t *trainer) showFiles(ctx context.Context, queries int64, shown int, show *display) int {
-	p := learn.Progress{Epochs: t.configuration.Epochs, QueriesPerEpoch: queries}
+func (t *training) showFiles(ctx context.Context, queries int64, shown int, show *display) int {
+	p := learn.Progress{Epochs: t.Epochs, QueriesPerEpoch: queries}
 	epochs, err := metrics.ReadHistory(ctx, t.e.Workspace.TrainingLog())
 	if err != nil {
 		return shown

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"io"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tagnet/formats/workspace/metrics"
 	"tagnet/model/learn"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/command"
@@ -44,26 +46,38 @@ func TestMinutes(t *testing.T) {
 		t.Errorf("a second run says\n%s%s", out, stderr)
 	}
 	_, out, _ = pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.5", "--plan")
-	if want := regexp.MustCompile(` more epochs, with --epochs \d+ --least_learning_rate 0\.0005\d+\n`); !want.MatchString(out) {
+	if want := regexp.MustCompile(` more epochs, with --epochs \d+ and a learning rate of at least 0\.0005\d+\n`); !want.MatchString(out) {
 		t.Errorf("resumed: no %v in\n%s", want, out)
 	}
 }
 
-// TestLeastLearningRate resumes a training with its last learning rate as the least one, as --minutes does: the bytes are those of one training.
-// A least rate that would have changed earlier epochs is refused.
+// TestLeastLearningRate adds epochs to a training, as --resume --minutes does, with its last learning rate as the least one: the bytes are those
+// of one training with a preset file that has it.
 func TestLeastLearningRate(t *testing.T) {
 	w := ring(t, 40)
 	flags := small(w, "--learning_rate", "0.25", "--learning_rate_decay", "0.5")
 	pipelinetest.Succeed(t, Pipeline(), append(flags, "--epochs", "2")...)
-	more := []string{"--epochs", "4", "--least_learning_rate", "0.125"}
-	pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--resume"}, more...)...)
-	pipelinetest.Succeed(t, Pipeline(), append(append(flags, "--run", "same"), more...)...)
+	longer := Pipeline()
+	longer.Run = func(ctx context.Context, e *command.Environment) error {
+		f := opened(t, w).flags
+		f.resume = true
+		d, err := f.decide(ctx, e)
+		if err != nil {
+			return err
+		}
+		p, err := d.plan(ctx)
+		if err != nil {
+			return err
+		}
+		p.addEpochs(2)
+		d.step = extend
+		return (&training{p, d.output()}).makeCheckpoints(ctx)
+	}
+	pipelinetest.Succeed(t, longer, "--workspace", w, "--epochs", "2")
+	least := presetFile(t, `{"least_learning_rate": 0.125}`)
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", "same", "--preset", least)...)
 	last := "checkpoints/epoch-004.safetensors"
 	pipelinetest.SameText(t, last, pipelinetest.Read(t, w, "runs/same", last), pipelinetest.Read(t, w, "runs/main", last))
-	_, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "5", "--least_learning_rate", "0.2")
-	if want := "the learning rate is 0.125 there, 0.2 here"; !strings.Contains(stderr, want) {
-		t.Errorf("no %q in %q", want, stderr)
-	}
 }
 
 // TestChoosing chooses among all choices, and prints what it would do.
@@ -96,14 +110,13 @@ func TestAdjacentEnds(t *testing.T) {
 		"adjacent in the inference graph": {inductive, "--remove triple"},
 		"not validated":                   {prepared(t, pipelinetest.Dataset(t, map[string]string{"train.txt": text})), "--remove triple"},
 	} {
-		e := &command.Environment{Workspace: workspace.New(c.workspace), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
-		f := &flags{fields: fields(), workers: 1, localSteps: 8, Resources: command.Resources{Memory: 1024}}
+		d := opened(t, c.workspace)
 		for choice, want := range map[string]string{
 			"--dim 8 --layers 2 --remove one_hop": c.want + " --epochs ",
 			"--dim 8 --layers 2":                  " --epochs ",
 			"--preset fb15k-237-softmax":          c.want + " --epochs 40 --queries_per_epoch 0 ",
 		} {
-			measured, _, err := f.measure(t.Context(), e, choice, time.Millisecond, time.Now().Add(time.Hour))
+			measured, err := d.measure(t.Context(), choice, time.Millisecond, 60)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,16 +128,30 @@ func TestAdjacentEnds(t *testing.T) {
 	}
 }
 
-// TestGraphIsReadOnce measures two choices, the second with a file of the graph that is no more needed.
+// opened returns the decision to train on a workspace's graph, without flags.
+func opened(t *testing.T, w string) *decision {
+	t.Helper()
+	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
+	f := &flags{
+		hyperparameters: hyperparameters{fields: fields()}, workers: 1, localSteps: 8, Resources: command.Resources{Memory: 1024},
+		validation: metrics.Validation{Every: 1}, minutes: 60,
+	}
+	d, err := f.decide(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestGraphIsReadOnce measures two choices with a file of the graph that is no more needed.
 func TestGraphIsReadOnce(t *testing.T) {
 	w := ring(t, 40)
-	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(io.Discard, false), Flags: flag.NewFlagSet("train", flag.ContinueOnError)}
-	f := &flags{fields: fields(), workers: 1, localSteps: 8, Resources: command.Resources{Memory: 1024}}
+	d := opened(t, w)
+	pipelinetest.Write(t, filepath.Join(w, "graph/edges-00000-of-00001.arrow"), "damaged")
 	for _, choice := range []string{"--layers 2 --dim 8", "--layers 3 --dim 8"} {
-		if _, err := f.opened(t.Context(), e, choice); err != nil {
+		if _, err := d.measure(t.Context(), choice, time.Millisecond, 60); err != nil {
 			t.Fatal(err)
 		}
-		pipelinetest.Write(t, filepath.Join(w, "graph/edges-00000-of-00001.arrow"), "damaged")
 	}
 }
 
@@ -132,14 +159,18 @@ func TestGraphIsReadOnce(t *testing.T) {
 func TestMoreMinutes(t *testing.T) {
 	w := ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate_decay", "1.2", "--epochs", "2")...)
-	more := regexp.MustCompile(` more epochs, with --epochs \d+ --least_learning_rate 0\n`)
+	more := regexp.MustCompile(` more epochs, with --epochs \d+ and a learning rate of at least 0\n`)
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "0.2", "--plan"); !more.MatchString(out) {
 		t.Errorf("no %v in\n%s", more, out)
 	}
+	code, _, contradicted := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--minutes", "1e-5", "--layers", "5")
+	if want := "layers is 3 there, 5 here"; code != command.ExitFailure || !strings.Contains(contradicted, want) {
+		t.Errorf("a contradicting flag: %d, no %q in %q: it is measured first", code, want, contradicted)
+	}
 	var out bytes.Buffer
 	e := &command.Environment{Workspace: workspace.New(w), Out: &out}
-	resumed := &trainer{flags: &flags{before: 2}, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints())}
-	if err := resumed.summarize(t.Context(), true); err != nil || !strings.Contains(out.String(), "the epochs after 2, of --minutes, are no better than epoch ") {
+	resumed := &decision{flags: &flags{}, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints())}
+	if err := resumed.summarize(t.Context(), true, 2); err != nil || !strings.Contains(out.String(), "the epochs after 2, of --minutes, are no better than epoch ") {
 		t.Errorf("%v, it says\n%s", err, out.String())
 	}
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--run", "two", "--workers", "2", "--local_steps", "1", "--batch_size", "4")...)
@@ -241,15 +272,15 @@ func TestMinutesContradicted(t *testing.T) {
 // TestChoices sets the flags of each choice of the frontier.
 func TestChoices(t *testing.T) {
 	for _, choice := range learn.Measured().Choices() {
-		g, err := (&flags{fields: fields()}).with(choice)
+		h, err := choiceOf(choice)
 		if err != nil {
 			t.Fatal(choice, err)
 		}
-		c, err := openPreset(t.Context(), g.preset)
+		c, err := openPreset(t.Context(), h.preset)
 		if err != nil {
 			t.Fatal(choice, err)
 		}
-		if _, err := configure(c, g.fields); err != nil {
+		if _, err := h.configure(c); err != nil {
 			t.Error(choice, err)
 		}
 	}

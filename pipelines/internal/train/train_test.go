@@ -352,7 +352,7 @@ func TestMistakes(t *testing.T) {
 		"validate":              {[]string{"--validate_every", "0"}, 2, []string{"--validate_every is 0"}},
 		"limit":                 {[]string{"--valid_limit", "-1"}, 2, []string{"--valid_limit is -1"}},
 		"memory":                {[]string{"--memory", "0"}, 2, []string{"--memory is 0"}},
-		"little memory":         {[]string{"--memory", "64"}, 2, []string{"--memory 64 is too small", "takes at least"}},
+		"little memory":         {[]string{"--memory", "64", "--force"}, 2, []string{"--memory 64 is too small", "takes at least"}},
 		"unknown flag":          {[]string{"--epoch", "3"}, 2, []string{"--epoch", "--epochs"}},
 		"other hyperparameters": {[]string{"--dim", "16"}, 1, []string{"dim is 8 there, 16 here", "--workspace", "--force"}},
 		"other seed":            {[]string{"--seed", "4"}, 1, []string{"seed is 0 there, 4 here"}},
@@ -459,15 +459,11 @@ func TestFieldsAreFlags(t *testing.T) {
 }
 
 func TestConfigure(t *testing.T) {
-	list := fields()
+	h := hyperparameters{fields: fields()}
 	set := func(name, text string) {
 		t.Helper()
-		for _, f := range list {
-			if f.Name == name {
-				if err := f.Set(text); err != nil {
-					t.Errorf("--%s %s: %v", name, text, err)
-				}
-			}
+		if err := h.set(name, text); err != nil {
+			t.Errorf("--%s %s: %v", name, text, err)
 		}
 	}
 	set("dim", "48")
@@ -478,7 +474,7 @@ func TestConfigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := configure(want, list)
+	got, err := h.configure(want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,7 +484,7 @@ func TestConfigure(t *testing.T) {
 		b, _ := json.Marshal(want)
 		t.Errorf("%s, want %s", a, b)
 	}
-	if got, err := configure(configuration.Default(), fields()); err != nil || got != configuration.Default() {
+	if got, err := (hyperparameters{fields: fields()}).configure(configuration.Default()); err != nil || got != configuration.Default() {
 		t.Errorf("nothing given: %v, %v", got, err)
 	}
 }

@@ -86,9 +86,10 @@ type Environment struct {
 	plan        bool      // --plan
 	helpBeam    bool      // --help_beam
 	embedded    bool
-	temporary   bool // the workspace is a temporary folder
-	variantSaid bool // Variant has told the user
-	threads     int  // the number of threads that was last printed
+	temporary   bool              // the workspace is a temporary folder
+	variantSaid bool              // Variant has told the user
+	threads     int               // the number of threads that was last printed
+	decided     map[string]string // flags that the command decides itself, with their values
 }
 
 // Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,16 +138,31 @@ func (e *Environment) NotEmpty(want string, named ...string) error {
 	return err
 }
 
-// Again returns the command line of this run with the flags that were given, except --force and the
+// Decide puts a flag that the command decides itself into the command lines of Again, as if it were given.
+func (e *Environment) Decide(name, value string) {
+	if e.decided == nil {
+		e.decided = map[string]string{}
+	}
+	e.decided[name] = value
+}
+
+// Again returns the command line of this run with the flags that were given or decided, except --force and the
 // flags in without.
 func (e *Environment) Again(without ...string) workspace.Command {
 	without = append(without, "workspace", "run", "force")
-	var flags []string
+	values := map[string]string{}
+	maps.Copy(values, e.decided)
 	e.Flags.Visit(func(f *flag.Flag) {
-		if slices.Contains(without, f.Name) {
+		if _, decided := values[f.Name]; !decided {
+			values[f.Name] = f.Value.String()
+		}
+	})
+	var flags []string
+	e.Flags.VisitAll(func(f *flag.Flag) {
+		value, found := values[f.Name]
+		if !found || slices.Contains(without, f.Name) {
 			return
 		}
-		value := f.Value.String()
 		switch boolean, ok := f.Value.(interface{ IsBoolFlag() bool }); {
 		case !ok || !boolean.IsBoolFlag():
 			flags = append(flags, "--"+f.Name, value)
