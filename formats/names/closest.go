@@ -73,7 +73,7 @@ func ClosestContext(ctx context.Context, name string, names []string, count int)
 	return near
 }
 
-// candidate is a name that may be among the closest. rest is 0 if it begins with the wanted one, 1 if it contains it, 3 for a blank node,
+// candidate is a name that may be among the closest. rest is 0 if it begins with the sought one, 1 if it contains it, 3 for a blank node,
 // else 2. spelling compares a name that differs in case and accents alone.
 type candidate struct{ rest, distance, spelling, index int }
 
@@ -81,20 +81,20 @@ func (c candidate) compare(other candidate) int {
 	return cmp.Or(cmp.Compare(c.rest, other.rest), cmp.Compare(c.distance, other.distance), cmp.Compare(c.spelling, other.spelling), cmp.Compare(c.index, other.index))
 }
 
-// search compares names with the wanted one, and keeps the closest.
+// search compares names with the sought one, and keeps the closest.
 type search struct {
 	kept    []candidate // closest first
-	wanted  []rune
+	sought  []rune
 	name    string
-	letters [64]int16 // how often each letter is in wanted, by its last bits
+	letters [64]int16 // how often each letter is in sought, by its last bits
 	known   []rune    // of the last name
 	row     []int
 }
 
 // run compares one of the chunks of the names, counted from 0, and keeps the closest count names.
 func (s *search) run(ctx context.Context, name string, names []string, chunk, chunks, count int) {
-	s.name, s.wanted = name, folded(nil, name, comparedLetters)
-	for _, letter := range s.wanted {
+	s.name, s.sought = name, folded(nil, name, comparedLetters)
+	for _, letter := range s.sought {
 		s.letters[letter%int32(len(s.letters))]++
 	}
 	for i := chunk * len(names) / chunks; i < (chunk+1)*len(names)/chunks; i++ {
@@ -120,10 +120,10 @@ func (s *search) run(ctx context.Context, name string, names []string, chunk, ch
 func (s *search) compare(name string, worst candidate) (c candidate, closer bool) {
 	s.known = folded(s.known[:0], name, math.MaxInt)
 	switch {
-	case strings.HasPrefix(name, blank) && string(s.wanted[:min(2, len(s.wanted))]) != blank:
+	case strings.HasPrefix(name, blank) && string(s.sought[:min(2, len(s.sought))]) != blank:
 		c.rest = 3
-	case begins(s.known, s.wanted):
-	case worst.rest > 0 && contains(s.known, s.wanted):
+	case begins(s.known, s.sought):
+	case worst.rest > 0 && contains(s.known, s.sought):
 		c.rest = 1
 	default:
 		c.rest = 2
@@ -138,7 +138,7 @@ func (s *search) compare(name string, worst candidate) (c candidate, closer bool
 		most = min(most, max(0, worst.distance-1))
 	}
 	if s.atLeast() <= most {
-		c.distance, s.row = editDistance(s.wanted, s.known, most, s.row)
+		c.distance, s.row = editDistance(s.sought, s.known, most, s.row)
 	}
 	if c.distance == 0 {
 		c.spelling = spelling(s.name, name)
@@ -147,18 +147,18 @@ func (s *search) compare(name string, worst candidate) (c candidate, closer bool
 	return c, c.compare(worst) < 0
 }
 
-// begins reports whether the folded letters of a name begin with those of the wanted one.
-func begins(name, wanted []rune) bool {
-	return len(name) >= len(wanted) && slices.Equal(name[:len(wanted)], wanted)
+// begins reports whether the folded letters of a name begin with those of the sought one.
+func begins(name, sought []rune) bool {
+	return len(name) >= len(sought) && slices.Equal(name[:len(sought)], sought)
 }
 
-// contains reports whether the folded letters of a name contain those of the wanted one, three or more.
-func contains(name, wanted []rune) bool {
-	if len(wanted) < 3 {
+// contains reports whether the folded letters of a name contain those of the sought one, three or more.
+func contains(name, sought []rune) bool {
+	if len(sought) < 3 {
 		return false
 	}
-	for at := range max(0, len(name)-len(wanted)+1) {
-		if name[at] == wanted[0] && begins(name[at:], wanted) {
+	for at := range max(0, len(name)-len(sought)+1) {
+		if name[at] == sought[0] && begins(name[at:], sought) {
 			return true
 		}
 	}
@@ -174,7 +174,7 @@ func (s *search) atLeast() int {
 			common++
 		}
 	}
-	return max(len(s.wanted), len(s.known)) - common
+	return max(len(s.sought), len(s.known)) - common
 }
 
 // Like returns the closest name, and whether it may be the one that was meant: it begins with the given
@@ -184,11 +184,11 @@ func Like(name string, names []string) (string, bool) {
 		return "", false
 	}
 	closest := Closest(name, names, 1)[0]
-	wanted, known := folded(nil, name, comparedLetters), folded(nil, closest, comparedLetters)
-	if begins(known, wanted) {
+	sought, known := folded(nil, name, comparedLetters), folded(nil, closest, comparedLetters)
+	if begins(known, sought) {
 		return closest, true
 	}
-	distance, _ := editDistance(wanted, known, longestDistance, nil)
+	distance, _ := editDistance(sought, known, longestDistance, nil)
 	return closest, 2*distance < len(known)
 }
 

@@ -95,14 +95,14 @@ func TestClosestIsThatOfAllNames(t *testing.T) {
 		name = name[:random.IntN(len(name)+1)] + "c"
 		sorted := slices.Clone(known)
 		key := func(n string) (rest, distance int) {
-			wanted, letters := folded(nil, name, comparedLetters), folded(nil, n, comparedLetters)
-			if len(letters) < len(wanted) || !slices.Equal(letters[:len(wanted)], wanted) {
+			sought, letters := folded(nil, name, comparedLetters), folded(nil, n, comparedLetters)
+			if len(letters) < len(sought) || !slices.Equal(letters[:len(sought)], sought) {
 				rest = 2
 			}
-			if rest > 0 && len(wanted) >= 3 && strings.Contains(string(letters), string(wanted)) {
+			if rest > 0 && len(sought) >= 3 && strings.Contains(string(letters), string(sought)) {
 				rest = 1
 			}
-			distance, _ = editDistance(wanted, letters, 1000, nil)
+			distance, _ = editDistance(sought, letters, 1000, nil)
 			return rest, min(distance, longestDistance+1)
 		}
 		slices.SortStableFunc(sorted, func(a, b string) int {

@@ -98,25 +98,25 @@ func (x *Index) find(ctx context.Context, text string, count int, elsewhere bool
 		}
 		found = append(found, name)
 	}
-	if wanted := appendFolded(nil, text); len(found) <= count && len(wanted) > 0 && enter(ctx) {
+	if sought := appendFolded(nil, text); len(found) <= count && len(sought) > 0 && enter(ctx) {
 		defer leave()
-		found = x.search(ctx, x.newPattern(append([]byte{separator}, wanted...)), found, count+1)
+		found = x.search(ctx, x.newPattern(append([]byte{separator}, sought...)), found, count+1)
 		if elsewhere {
-			found = x.search(ctx, x.newPattern(wanted), found, count+1)
+			found = x.search(ctx, x.newPattern(sought), found, count+1)
 		}
 	}
 	return found[:min(count, len(found))], len(found) > count
 }
 
 // search appends names with a pattern to found, up to most in all.
-func (x *Index) search(ctx context.Context, wanted pattern, found []string, most int) []string {
+func (x *Index) search(ctx context.Context, sought pattern, found []string, most int) []string {
 	parts := make([][]string, len(x.blocks))
 	var further atomic.Int64
 	x.eachBlock(func(i int) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		parts[i] = x.searchBlock(i, wanted, found, most-len(found))
+		parts[i] = x.searchBlock(i, sought, found, most-len(found))
 		return further.Add(int64(len(parts[i]))) < int64(most-len(found))
 	})
 	found = append(found, slices.Concat(parts...)...)
@@ -124,10 +124,10 @@ func (x *Index) search(ctx context.Context, wanted pattern, found []string, most
 }
 
 // searchBlock returns up to most names of a block with a pattern, without those that are found already.
-func (x *Index) searchBlock(block int, wanted pattern, already []string, most int) (found []string) {
+func (x *Index) searchBlock(block int, sought pattern, already []string, most int) (found []string) {
 	text, at := x.blocks[block], block*blockNames-1 // at is the index of the name before the text
 	for len(found) < most {
-		hit := wanted.index(text)
+		hit := sought.index(text)
 		if hit < 0 {
 			break
 		}

@@ -95,11 +95,11 @@ func TestContainingInManyNames(t *testing.T) {
 	for _, text := range []string{"ab", "BABA", "\u00e4", "\u00c4A", "\xff\xff", "\u00e4b\u00e4b", "x", strings.Repeat("X", 200), "abababab"} {
 		var want []string
 		seen := map[string]bool{}
-		wanted := appendFolded(nil, text)
+		sought := appendFolded(nil, text)
 		for _, fits := range []func(name string) bool{
 			func(name string) bool { return strings.HasPrefix(name, text) },
-			func(name string) bool { return bytes.HasPrefix(appendFolded(nil, name), wanted) },
-			func(name string) bool { return bytes.Contains(appendFolded(nil, name), wanted) },
+			func(name string) bool { return bytes.HasPrefix(appendFolded(nil, name), sought) },
+			func(name string) bool { return bytes.Contains(appendFolded(nil, name), sought) },
 		} {
 			for _, name := range known {
 				if !seen[name] && fits(name) {

@@ -99,9 +99,9 @@ func FuzzSearch(f *testing.F) {
 		slices.Sort(known)
 		known = slices.Compact(known)
 		var want []string
-		letters, wanted := []rune(name), appendFolded(nil, name)
+		letters, sought := []rune(name), appendFolded(nil, name)
 		for _, k := range known {
-			if strings.HasPrefix(k, name) || len(wanted) > 0 && bytes.HasPrefix(appendFolded(nil, k), wanted) {
+			if strings.HasPrefix(k, name) || len(sought) > 0 && bytes.HasPrefix(appendFolded(nil, k), sought) {
 				want = append(want, k)
 			}
 		}

@@ -254,7 +254,7 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 	if err := f.checkReplaceable(path); err != nil {
 		return false, err
 	}
-	open := func() (*os.File, error) {
+	openFile := func() (*os.File, error) {
 		if old != nil {
 			return os.OpenFile(path, os.O_RDWR, 0)
 		}
@@ -264,9 +264,9 @@ func (f files) CompareAndSwap(_ context.Context, path string, old, replacement [
 		return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	// Opening tells an absent file from one that exists.
-	file, err := open()
+	file, err := openFile()
 	for old == nil && errors.Is(err, fs.ErrNotExist) { // RemoveEmpty was between the two
-		file, err = open()
+		file, err = openFile()
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) && old != nil {
 		return false, nil

@@ -23,7 +23,7 @@ func (p Params) blockOf(entity int32) int {
 }
 
 // readBlock reads the edges of the k-th block.
-func (p Params) readBlock(ctx context.Context, k int) (*parts.Block, error) {
+func (p Params) readBlock(ctx context.Context, k int) (*parts.EdgeBlock, error) {
 	url, from, to := storage.Join(p.Graph, p.Edges[k]), p.start(k), p.start(k+1)
 	g := &graph.Graph{Entities: int(to - from), BaseRelations: p.Header.BaseRelations, Offsets: make([]int64, to-from+1)}
 	err := tables.EachEdges(ctx, url, func(e tables.Edges) error {
@@ -47,11 +47,11 @@ func (p Params) readBlock(ctx context.Context, k int) (*parts.Block, error) {
 	for i := range g.Entities {
 		g.Offsets[i+1] += g.Offsets[i]
 	}
-	return parts.NewBlock(from, g), nil
+	return parts.NewEdgeBlock(from, g), nil
 }
 
-// own returns the entities of a part that belong to the k-th block.
-func (p Params) own(k int, entities []int32) []int32 {
+// entitiesIn returns the entities of a part that belong to the k-th block.
+func (p Params) entitiesIn(k int, entities []int32) []int32 {
 	from, _ := slices.BinarySearch(entities, p.start(k))
 	to, _ := slices.BinarySearch(entities, p.start(k+1))
 	return entities[from:to]
@@ -63,7 +63,7 @@ func (p Params) makePieces(ctx context.Context, k int, requests []*request, sour
 	if err != nil {
 		return err
 	}
-	answersOf := block.Answers
+	answersOf := block.KnownAnswers
 	if p.Answers != "" {
 		slices.Sort(sources)
 		known, err := tables.ReadAnswersOf(ctx, storage.Join(p.Graph, p.Answers), slices.Compact(sources))
@@ -84,7 +84,7 @@ func (p Params) makePieces(ctx context.Context, k int, requests []*request, sour
 }
 
 // makePiece sets made to the piece of a part that the k-th block has, without known answers. Its arrays are reused.
-func (p Params) makePiece(block *parts.Block, k int, r *request, made *piece) {
+func (p Params) makePiece(block *parts.EdgeBlock, k int, r *request, made *piece) {
 	made.search, made.block, made.known, made.knownCounts = r.search, k, made.known[:0], made.knownCounts[:0]
-	block.Induce(r.entities, p.own(k, r.entities), &made.Subgraph)
+	block.Induced(r.entities, p.entitiesIn(k, r.entities), &made.Subgraph)
 }

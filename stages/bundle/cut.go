@@ -19,11 +19,11 @@ const mostParts = 1 << 10
 // Cut cuts the queries of a header, which the table of its split at a URL has, into files. It depends on nothing else. It holds the queries
 // that it takes, not the table.
 func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
-	takes, err := taken(ctx, h, url)
+	takes, err := takenQueries(ctx, h, url)
 	if err != nil {
 		return nil, err
 	}
-	c := cutter{perFile: max(1, min(mostParts, entitiesPerFile/h.Reach)), own: h.Split == parts.Train}
+	c := cutter{perFile: max(1, min(mostParts, entitiesPerFile/h.Reach)), eachQuery: h.Split == parts.Train}
 	number := int64(0)
 	add := func(source, relation, answer int32) {
 		if number < h.Queries && takes(number) {
@@ -44,8 +44,8 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 	return c.done(), err
 }
 
-// taken returns which queries, by their numbers, are taken: the ones that the epochs of a header draw, its sample, or all.
-func taken(ctx context.Context, h parts.Header, url string) (func(number int64) bool, error) {
+// takenQueries returns which queries, by their numbers, are taken: the ones that the epochs of a header draw, its sample, or all.
+func takenQueries(ctx context.Context, h parts.Header, url string) (func(number int64) bool, error) {
 	d := h.Drawn
 	if d == nil {
 		return func(number int64) bool { return workload.Takes(h.Limit, int(number), int(h.Queries)) }, nil
@@ -67,15 +67,15 @@ func taken(ctx context.Context, h parts.Header, url string) (func(number int64) 
 
 // cutter fills files with queries.
 type cutter struct {
-	perFile int
-	own     bool // each query has a part of its own, instead of one with all of its source
-	files   []File
+	perFile   int
+	eachQuery bool // each query has a part of its own, instead of one with all of its source
+	files     []File
 }
 
 // add adds the next query.
 func (c *cutter) add(number int64, source, relation, answer int32) {
 	last := len(c.files) - 1
-	if c.own || last < 0 || source != c.files[last].Sources[len(c.files[last].Sources)-1] {
+	if c.eachQuery || last < 0 || source != c.files[last].Sources[len(c.files[last].Sources)-1] {
 		if last < 0 || c.files[last].Parts == c.perFile {
 			last++
 			c.files = append(c.files, File{Number: last})

@@ -91,7 +91,7 @@ func (f *seedFn) ProcessElement(ctx context.Context, file File, emitSearch, emit
 func (p Params) searches(file File) (list []*search) {
 	for i, number := range file.Numbers {
 		if p.Header.Split == parts.Train || i == 0 || file.Sources[i] != file.Sources[i-1] {
-			list = append(list, &search{file: file.Number, files: file.Files, source: file.Sources[i], known: map[int32]parts.List{}})
+			list = append(list, &search{file: file.Number, files: file.Files, source: file.Sources[i], known: map[int32]parts.SenderList{}})
 		}
 		s := list[len(list)-1]
 		s.numbers, s.relations, s.answers = append(s.numbers, number), append(s.relations, file.Relations[i]), append(s.answers, file.Answers[i])
@@ -161,10 +161,10 @@ func (p Params) answerRequests(ctx context.Context, number int, requests [][]byt
 }
 
 // answer returns the lists of a block that a request wants.
-func (r *request) answer(block *parts.Block) map[int32]parts.List {
-	lists := map[int32]parts.List{}
-	for _, w := range r.wanted {
-		lists[w.Entity] = block.Answer(w, r.Query)
+func (r *request) answer(block *parts.EdgeBlock) map[int32]parts.SenderList {
+	lists := map[int32]parts.SenderList{}
+	for _, w := range r.requested {
+		lists[w.Entity] = block.SendersOf(w, r.Query)
 	}
 	return lists
 }

@@ -32,7 +32,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 				requests[number] = append(requests[number], r)
 			}
 		}
-		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, _ int, r *request) {
+		if err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.EdgeBlock, _ int, r *request) {
 			for entity, l := range r.answer(block) {
 				all[r.search].known[entity] = l
 			}
@@ -54,7 +54,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 		sampled.Parts, sampled.Entities = sampled.Parts+1, sampled.Entities+int64(len(s.entities))
 	}
 	var made piece
-	err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.Block, number int, r *request) {
+	err := p.sampleBlocks(ctx, requests, &sampled, func(block *parts.EdgeBlock, number int, r *request) {
 		p.makePiece(block, number, r, &made)
 		sampled.Edges += int64(len(made.Senders))
 	})
@@ -63,7 +63,7 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 }
 
 // sampleBlocks reads the requested blocks one by one and calls each for every request.
-func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *parts.Block, number int, r *request)) error {
+func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *parts.EdgeBlock, number int, r *request)) error {
 	for number, list := range requests {
 		start := time.Now()
 		block, err := p.readBlock(ctx, number)

@@ -15,7 +15,7 @@ type search struct {
 	source             int32
 	numbers            []int64
 	relations, answers []int32 // relation and answer of each query
-	known              map[int32]parts.List
+	known              map[int32]parts.SenderList
 	entities           []int32 // of the part, once they are found; known then has the source alone
 }
 
@@ -39,7 +39,7 @@ func (s *search) encode() []byte {
 // decodeSearch is the inverse of encode.
 func decodeSearch(element []byte) (*search, error) {
 	d := &decoder{bytes: element}
-	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), relations: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.List{}}
+	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), relations: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.SenderList{}}
 	decodeLists(d, s.known)
 	if d.err == nil && (len(s.numbers) == 0 || len(s.relations) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
 		d.err = errElement
@@ -48,7 +48,7 @@ func decodeSearch(element []byte) (*search, error) {
 }
 
 // encodeLists writes lists in the order of their entities.
-func encodeLists(e *encoder, lists map[int32]parts.List) {
+func encodeLists(e *encoder, lists map[int32]parts.SenderList) {
 	entities := make([]int32, 0, len(lists))
 	for entity := range lists {
 		entities = append(entities, entity)
@@ -62,9 +62,9 @@ func encodeLists(e *encoder, lists map[int32]parts.List) {
 }
 
 // decodeLists adds the lists of an element to lists.
-func decodeLists(d *decoder, lists map[int32]parts.List) {
+func decodeLists(d *decoder, lists map[int32]parts.SenderList) {
 	for _, entity := range listOf[int32](d) {
-		lists[entity] = parts.List{Degree: int32(d.number()), Senders: listOf[int32](d)}
+		lists[entity] = parts.SenderList{Degree: int32(d.number()), Senders: listOf[int32](d)}
 	}
 }
 
@@ -79,18 +79,18 @@ type request struct {
 	search      int // its key
 	file        int // of a piece
 	graph.Query     // the first one of the search
-	wanted      []parts.Request
-	entities    []int32 // of the part, if a piece is wanted
-	relations   []int32 // ascending, distinct: those of the source whose known answers are wanted
+	requested   []parts.ListRequest
+	entities    []int32 // of the part, if a piece is requested
+	relations   []int32 // ascending, distinct: those of the source whose known answers are requested
 }
 
 // encode returns the request as an element.
 func (r *request) encode() []byte {
 	var e encoder
-	for _, n := range []int{r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.wanted)} {
+	for _, n := range []int{r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.requested)} {
 		e.number(int64(n))
 	}
-	for _, w := range r.wanted {
+	for _, w := range r.requested {
 		e.number(int64(w.Entity))
 		e.number(int64(w.Edges))
 		e.number(int64(w.Senders))
@@ -106,7 +106,7 @@ func decodeRequest(element []byte) (*request, error) {
 	r := &request{search: int(d.number()), file: int(d.number())}
 	r.Query = graph.Query{Source: int32(d.number()), Relation: int32(d.number()), Answer: int32(d.number()), Removal: graph.Removals(d.number())}
 	for n := d.number(); n > 0 && d.err == nil; n-- {
-		r.wanted = append(r.wanted, parts.Request{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
+		r.requested = append(r.requested, parts.ListRequest{Entity: int32(d.number()), Edges: int32(d.number()), Senders: int32(d.number())})
 	}
 	r.entities, r.relations = listOf[int32](d), listOf[int32](d)
 	return r, d.err
@@ -117,15 +117,15 @@ func (p Params) advance(finder *parts.Partial, s *search) map[int]*request {
 	if s.entities != nil {
 		return nil
 	}
-	entities, wanted := finder.Entities(s.source, s.known)
+	entities, requested := finder.Entities(s.source, s.known)
 	if entities != nil {
-		s.entities, s.known = entities, map[int32]parts.List{s.source: s.known[s.source]}
+		s.entities, s.known = entities, map[int32]parts.SenderList{s.source: s.known[s.source]}
 		return nil
 	}
 	requests := map[int]*request{}
-	for _, w := range wanted {
+	for _, w := range requested {
 		r := p.request(requests, s, w.Entity)
-		r.wanted = append(r.wanted, w)
+		r.requested = append(r.requested, w)
 	}
 	return requests
 }

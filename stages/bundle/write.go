@@ -104,13 +104,13 @@ func (p Params) assemble(s *search, encoded [][]byte) (*parts.Subgraph, []parts.
 	part, queries := &parts.Subgraph{Entities: s.entities}, make([]parts.Numbered, len(s.numbers))
 	var known, counts []int32
 	for _, piece := range pieces {
-		part.Join(piece.Subgraph)
+		part.AppendPiece(piece.Subgraph)
 		known, counts = append(known, piece.known...), append(counts, piece.knownCounts...)
 	}
 	if len(part.Degrees) != len(s.entities) {
 		return nil, nil, fmt.Errorf("the part of source %d has %d degrees of %d: %w", s.source, len(part.Degrees), len(s.entities), errElement)
 	}
-	part.Finish(p.query(s), s.known[s.source].Degree)
+	part.SetQuery(p.query(s), s.known[s.source].Degree)
 	// Queries are ordered by relation: queries with one relation share its known answers.
 	var answers []int32 // known ones of the relation
 	for i, relation := range s.relations {

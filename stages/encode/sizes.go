@@ -35,9 +35,9 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 		err := fmt.Errorf("%s says %d entities, the manifest %d: %w", storage.Join(folder, counts.SummaryFile), summary.Entities, entities, manifest.ErrDamaged)
 		return budget.Sizes{}, manifest.Confirm(ctx, folder, m.Checksum, err)
 	}
-	about := split
+	queried := split
 	if split == kg.All {
-		about = "test"
+		queried = "test"
 	}
 	// The graph of the split, and all graphs that are in memory with it.
 	s := budget.Sizes{
@@ -49,7 +49,7 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	if inference := summary.InferenceGraph; inference != nil {
 		more := m.Rows["inference_edges"]
 		entities, edges = entities+inference.Entities, edges+more
-		if kg.OnInference(m, about) {
+		if kg.OnInference(m, queried) {
 			s.Entities, s.Edges = inference.Entities, more
 			answers += more
 		}
@@ -57,14 +57,14 @@ func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string
 	// The graph of all facts is made beside the others.
 	if split == kg.All {
 		s.Edges += summary.Queries["test"] + 2*summary.Background
-		if kg.OnInference(m, "valid") == kg.OnInference(m, about) {
+		if kg.OnInference(m, "valid") == kg.OnInference(m, queried) {
 			s.Edges += summary.Queries["valid"]
 		}
 		entities, edges = entities+s.Entities, edges+s.Edges
 	}
 	s.Sources = min(s.Entities, s.Distinct)
 	const perEntity, perEdge, perAnswer = 24, 8, 20 // offsets and a name; sender and relation; an answer, alone in a list or with others
-	files := int64(max(1, len(kg.EdgeFiles(m, about))))
+	files := int64(max(1, len(kg.EdgeFiles(m, queried))))
 	s.Graph = nameBytes + perEntity*(entities+s.Relations) + perEdge*edges + 12*edges/files + perAnswer*answers // a file of edges while it is read
 	return s, nil
 }

@@ -31,8 +31,8 @@ const (
 // Formats lists all formats.
 var Formats = []Format{TSV, CSV, JSONL, NTriples, NQuads, Turtle, Parquet, OpenKE}
 
-// Packings are the endings of compressed files, which may follow another ending.
-var Packings = []string{".gz", ".bz2", ".zst"}
+// packings are the endings of compressed files, which may follow another ending.
+var packings = []string{".gz", ".bz2", ".zst"}
 
 // endings are the endings of the names of files. That of text is any that has lines.
 var endings = map[string]Format{
@@ -43,7 +43,7 @@ var endings = map[string]Format{
 // of a format.
 func Stem(name string) (stem string, ok bool) {
 	stem = name
-	for _, packing := range Packings {
+	for _, packing := range packings {
 		stem = strings.TrimSuffix(stem, packing)
 	}
 	dot := strings.LastIndexByte(stem, '.')
@@ -58,7 +58,7 @@ func Stem(name string) (stem string, ok bool) {
 func ending(name string) string {
 	stem, _ := Stem(name)
 	rest := strings.ToLower(name[len(stem):])
-	for _, packing := range Packings {
+	for _, packing := range packings {
 		rest = strings.TrimSuffix(rest, packing)
 	}
 	return rest

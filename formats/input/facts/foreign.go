@@ -19,7 +19,7 @@ var foreignEndings = map[string]string{
 // Foreign describes a file of a kind that is not read, by the ending of its name, with a remedy; "" for other names.
 func Foreign(name string) string {
 	name = strings.ToLower(name)
-	for _, packing := range Packings {
+	for _, packing := range packings {
 		name = strings.TrimSuffix(name, packing)
 	}
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {

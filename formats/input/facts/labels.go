@@ -16,7 +16,7 @@ import (
 type Labels struct {
 	url    string
 	names  map[string]string // by id
-	taken  map[string]bool   // the names
+	labels map[string]bool   // the names
 	strict bool
 	// Missing counts the ids, as often as they occur, that have no label and remain as they are.
 	Missing int64
@@ -37,16 +37,16 @@ func (l *Labels) Name(id string) (string, bool) {
 		return "", false
 	}
 	l.Missing++
-	return l.own(id), true
+	return l.withoutLabel(id), true
 }
 
-// own returns the name of an id that has no label: its text, unless that is the name of an id with a label. X becomes X (X) then, and as that may be
+// withoutLabel returns the name of an id that has no label: its text, unless that is the name of an id with a label. X becomes X (X) then, and as that may be
 // an id, too, this becomes X (X) (X), and so on: each id of the series takes the next text that no label has. The name depends on the id and
 // the labels alone, so that all files of a graph have the same.
-func (l *Labels) own(id string) string {
+func (l *Labels) withoutLabel(id string) string {
 	for at := range len(id) + 1 {
 		first := id[:at]
-		if at < len(id) && !strings.HasPrefix(id[at:], " (") || !l.taken[first] || l.Has(first) {
+		if at < len(id) && !strings.HasPrefix(id[at:], " (") || !l.labels[first] || l.Has(first) {
 			continue
 		}
 		bracket := " (" + first + ")"
@@ -56,7 +56,7 @@ func (l *Labels) own(id string) string {
 		}
 		name := first
 		for passed := 0; passed <= times; {
-			if name += bracket; !l.taken[name] {
+			if name += bracket; !l.labels[name] {
 				passed++
 			}
 		}
@@ -71,7 +71,7 @@ func (l *Labels) Has(id string) bool { _, ok := l.names[id]; return ok }
 // ReadLabels reads a file of ids and their labels: two columns, TSV or CSV. Ids with the same label get different
 // names: the label with the id in brackets. A bad line is an error.
 func ReadLabels(ctx context.Context, url string) (*Labels, error) {
-	l := &Labels{url: url, names: map[string]string{}, taken: map[string]bool{}}
+	l := &Labels{url: url, names: map[string]string{}, labels: map[string]bool{}}
 	lines := map[string]int{}
 	format, err := Detect(ctx, url)
 	if err != nil {
@@ -104,10 +104,10 @@ func (l *Labels) distinguish(lines map[string]int) error {
 		if count[label] > 1 {
 			l.names[id] = label + " (" + id + ")"
 		}
-		if l.taken[l.names[id]] {
+		if l.labels[l.names[id]] {
 			return fmt.Errorf("%s:%d: the name %q is also that of another id; make the labels differ", l.url, lines[id], l.names[id])
 		}
-		l.taken[l.names[id]] = true
+		l.labels[l.names[id]] = true
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (l *Labels) read(ctx context.Context, format Format, each func(line int, id
 // ReadNameIDs reads OpenKE's entity2id.txt or relation2id.txt: the number of names, then lines of a name and its
 // id. Every id of the facts needs a name. Ids with the same name get different ones, as in ReadLabels.
 func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
-	l := &Labels{url: url, names: map[string]string{}, taken: map[string]bool{}, strict: true}
+	l := &Labels{url: url, names: map[string]string{}, labels: map[string]bool{}, strict: true}
 	lines := map[string]int{}
 	file, err := storage.Open(ctx, url)
 	if err != nil {

@@ -23,10 +23,10 @@ const rowsPerCheck = 1 << 10
 func readParquet(ctx context.Context, url string, r storage.RandomReader, o Options, each Each, bad Bad) (Counts, error) {
 	t := parquetTable{url: url, each: each, bad: bad}
 	err := parquet.ReadColumns(r, func(f *parquet.ColumnFile) error { return t.read(ctx, f, o) })
-	var lacking wanted
+	var lacking unreadable
 	switch {
-	case t.own != nil: // of each, bad or the context: returned as it is
-		return Counts{}, t.own
+	case t.callError != nil: // of each, bad or the context: returned as it is
+		return Counts{}, t.callError
 	case errors.As(err, &lacking):
 		return Counts{}, fmt.Errorf("%s: %w", url, lacking.error)
 	case err != nil:
@@ -36,18 +36,18 @@ func readParquet(ctx context.Context, url string, r storage.RandomReader, o Opti
 }
 
 type parquetTable struct {
-	url    string
-	each   Each
-	bad    Bad
-	own    error
-	row    int
-	unread []unread
+	url       string
+	each      Each
+	bad       Bad
+	callError error
+	row       int
+	unread    []unread
 }
 
-// wanted is the error of a table that can be read, but does not have what is wanted.
-type wanted struct{ error }
+// unreadable is the error of a Parquet file without facts that can be read.
+type unreadable struct{ error }
 
-// read calls each of the table for every row. Its error is wanted if the columns do not fit.
+// read calls each of the table for every row. Its error is unreadable if the columns do not fit.
 func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Options) error {
 	root := f.Schema.Root()
 	names := make([]string, root.NumFields())
@@ -56,22 +56,22 @@ func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Option
 	}
 	at, err := choose(o.Columns, names)
 	if err != nil {
-		return wanted{err}
+		return unreadable{err}
 	}
 	t.unread = unreadOf(names, names, at)
 	var chosen [3]int
 	for i, position := range at {
 		chosen[i] = f.Schema.ColumnIndexByName(names[position])
 		if chosen[i] < 0 || !holdsNames(f.Schema.Column(chosen[i])) {
-			return wanted{remedy.Errorf(remedy.Do("names are strings or integers: choose others with %v", columnsFlag),
+			return unreadable{remedy.Errorf(remedy.Do("names are strings or integers: choose others with %v", columnsFlag),
 				"column %q has the type %s", names[position], typeOf(root.Field(position)))}
 		}
 	}
 	if f.GetNumRows() == 0 {
-		return wanted{fmt.Errorf("%w; it needs rows of head, relation and tail", triples.ErrEmpty)}
+		return unreadable{fmt.Errorf("%w; it needs rows of head, relation and tail", triples.ErrEmpty)}
 	}
 	for group := range f.GetRowGroups() {
-		if err := t.group(ctx, f, group, chosen); err != nil || t.own != nil {
+		if err := t.group(ctx, f, group, chosen); err != nil || t.callError != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (t *parquetTable) group(ctx context.Context, f *parquet.ColumnFile, group i
 			return err
 		}
 		if _, err := compress.GetCodec(chunk.Compression()); err != nil && chunk.Compression() != parquet.LZ4Raw {
-			return wanted{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
+			return unreadable{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
 		}
 		if next[i], err = namesOf(f, group, column); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (t *parquetTable) group(ctx context.Context, f *parquet.ColumnFile, group i
 	// A row takes a value of each cursor; a null makes it a bad line.
 	for range f.RowGroup(group).NumRows() {
 		if t.row++; t.row%rowsPerCheck == 0 {
-			if t.own = context.Cause(ctx); t.own != nil {
+			if t.callError = context.Cause(ctx); t.callError != nil {
 				return nil
 			}
 		}
@@ -114,12 +114,12 @@ func (t *parquetTable) group(ctx context.Context, f *parquet.ColumnFile, group i
 			}
 		}
 		if null >= 0 {
-			t.own = t.bad(triples.BadLine{File: t.url, Line: t.row, Reason: "the " + [3]string{"head", "relation", "tail"}[null] + " of this row is null",
+			t.callError = t.bad(triples.BadLine{File: t.url, Line: t.row, Reason: "the " + [3]string{"head", "relation", "tail"}[null] + " of this row is null",
 				Remedy: remedy.Do("leave such rows out")})
 		} else {
-			t.own = t.each(t.row, Fact{names[0], names[1], names[2]})
+			t.callError = t.each(t.row, Fact{names[0], names[1], names[2]})
 		}
-		if t.own != nil {
+		if t.callError != nil {
 			return nil
 		}
 	}

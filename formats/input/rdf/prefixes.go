@@ -44,8 +44,8 @@ func (p *Prefixes) Add(prefix, namespace string) {
 func (p *Prefixes) prepare() {
 	chosen := map[string]string{} // prefix by namespace
 	choose := func(prefix, namespace string) {
-		old, taken := chosen[namespace]
-		if namespace != "" && (!taken || cmp.Or(cmp.Compare(len(prefix), len(old)), cmp.Compare(prefix, old)) < 0) {
+		old, found := chosen[namespace]
+		if namespace != "" && (!found || cmp.Or(cmp.Compare(len(prefix), len(old)), cmp.Compare(prefix, old)) < 0) {
 			chosen[namespace] = prefix
 		}
 	}
@@ -55,7 +55,7 @@ func (p *Prefixes) prepare() {
 		}
 	}
 	for prefix, namespace := range wellKnown {
-		if _, taken := chosen[namespace]; p.declared[prefix] == nil && !taken {
+		if _, found := chosen[namespace]; p.declared[prefix] == nil && !found {
 			chosen[namespace] = prefix
 		}
 	}
@@ -70,7 +70,7 @@ func (p *Prefixes) prepare() {
 }
 
 // Name returns the name of an IRI or a blank node: rdf:type, _:b1, or the IRI itself where no prefix applies. An
-// IRI whose scheme is also a prefix stands in angle brackets, so that it is not taken for a shortened one.
+// IRI whose scheme is also a prefix stands in angle brackets, so that it is not found for a shortened one.
 func (p *Prefixes) Name(t Term) string {
 	if t.Kind == Blank {
 		return "_:" + t.Value

@@ -160,7 +160,7 @@ func TestNames(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %s, want %s", iri, got, want)
 		}
-		if other, taken := seen[got]; taken {
+		if other, found := seen[got]; found {
 			t.Errorf("%s and %s are both %s", iri, other, got)
 		}
 		seen[got] = iri

@@ -38,19 +38,27 @@ func Shown(line []byte) string {
 // error that one of them returns. Blank lines at the end are skipped. fields says, in the error of a text without other
 // lines, what a line has. Compressed texts are unpacked.
 func ReadLines(name, fields string, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
-	return readChunkLines(name, fields, 1, r, nil, func(number int, line []byte) error {
+	return chunkLines{name: name, fields: fields, first: 1, text: r, bad: bad}.read(func(number int, line []byte) error {
 		if reason, help := checkText(line); reason != "" {
 			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)})
 		}
 		return each(number, line)
-	}, bad)
+	})
 }
 
-// readChunkLines calls each for every line without its end, in a buffer that the next line overwrites, and
-// bad for overlong lines. first is the number of the first line: 1 at the beginning of a text, more in
-// a later chunk. Blank lines at the end of the text are skipped; after is what follows a chunk of it, or nil.
-func readChunkLines(name, fields string, first int, r, after io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
-	next, blank, empty := first, 0, first == 1 // blank lines are held back until another follows
+// chunkLines are the lines of a text, or of a chunk of it.
+type chunkLines struct {
+	name   string
+	fields string // what a line has
+	first  int    // the number of the first line: 1 at the beginning of a text, more in a later chunk
+	text   io.Reader
+	after  io.Reader           // what follows a chunk of the text, or nil
+	bad    func(BadLine) error // is called for overlong lines
+}
+
+// read calls each for every line without its end, in a buffer that the next line overwrites. Blank lines at the end of the text are skipped.
+func (c chunkLines) read(each func(number int, line []byte) error) error {
+	next, blank, empty := c.first, 0, c.first == 1 // blank lines are held back until another follows
 	release := func() error {
 		for empty = false; blank > 0; blank-- {
 			if err := each(next-blank, nil); err != nil {
@@ -60,7 +68,7 @@ func readChunkLines(name, fields string, first int, r, after io.Reader, each fun
 		return nil
 	}
 	// A line that is not blank, or is bad, releases the blank ones before it.
-	err := eachLine(name, first, r, func(number int, line []byte) error {
+	err := eachLine(c.name, c.first, c.text, func(number int, line []byte) error {
 		if next = number; len(line) == 0 {
 			blank++
 			next++
@@ -75,19 +83,19 @@ func readChunkLines(name, fields string, first int, r, after io.Reader, each fun
 		if err := release(); err != nil {
 			return err
 		}
-		return bad(b)
+		return c.bad(b)
 	})
 	// Blank lines at the end of a chunk count if the text continues.
-	if err == nil && blank > 0 && after != nil {
+	if err == nil && blank > 0 && c.after != nil {
 		var more bool
-		if more, err = hasLine(after); err != nil {
-			return readError(name, err)
+		if more, err = hasLine(c.after); err != nil {
+			return readError(c.name, err)
 		} else if more {
 			return release()
 		}
 	}
 	if err == nil && empty {
-		return EmptyError(name, fields)
+		return EmptyError(c.name, c.fields)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 // ReadNames calls each for every name of a text of one name a line, in order, with the number of its line. Lines and
 // names follow the rules of Read; blank lines at the end are skipped. The error of another line is a BadLine.
 func ReadNames(name string, r io.Reader, each func(line int, text string) error) error {
-	return readChunkLines(name, "one name", 1, r, nil, func(number int, line []byte) error {
+	return chunkLines{name: name, fields: "one name", first: 1, text: r, bad: func(b BadLine) error { return b }}.read(func(number int, line []byte) error {
 		reason, help := checkText(line)
 		switch {
 		case reason != "":
@@ -25,5 +25,5 @@ func ReadNames(name string, r io.Reader, each func(line int, text string) error)
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)}
 		}
 		return each(number, string(line))
-	}, func(b BadLine) error { return b })
+	})
 }

@@ -22,7 +22,7 @@ type QueryLine struct {
 // a query as a BadLine. Blank lines at the end are skipped.
 func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) error) error {
 	fields, cut := "source and relation", make([]int, 2)
-	return readChunkLines(name, fields, 1, r, nil, func(number int, line []byte) error {
+	return chunkLines{name: name, fields: fields, first: 1, text: r, bad: func(b BadLine) error { return b }}.read(func(number int, line []byte) error {
 		// The first line decides how many fields all lines have.
 		if number == 1 && bytes.Count(line, []byte("\t")) == 2 {
 			fields, cut = "head, relation and tail", make([]int, 3)
@@ -51,5 +51,5 @@ func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) erro
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)}
 		}
 		return each(number, q)
-	}, func(b BadLine) error { return b })
+	})
 }

@@ -68,7 +68,7 @@ func Read(name string, r io.Reader, each func(line int, t Triple) error, bad fun
 // chunk may begin with a byte-order mark or be compressed, and only it must have a line.
 func readChunk(name string, first int, r, after io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
-	return readChunkLines(name, fields, first, r, after, func(number int, line []byte) error {
+	return chunkLines{name: name, fields: fields, first: first, text: r, after: after, bad: bad}.read(func(number int, line []byte) error {
 		var cut [3]int
 		reason, help := splitFields(line, cut[:], fields)
 		if reason == "" && line[cut[0]+1] == '~' {
@@ -78,7 +78,7 @@ func readChunk(name string, first int, r, after io.Reader, each func(line int, t
 			return bad(BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)})
 		}
 		return each(number, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1:]})
-	}, bad)
+	})
 }
 
 // inverseName returns the error of a relation whose name begins with ~: in a query it would be the inverse of
@@ -124,7 +124,7 @@ func tooLongName(what string, length int) (reason string, help remedy.Help) {
 // format, from which this program wrote the text. each gets that number instead of the line in the text.
 func readNumbered(name string, first int, r io.Reader, each func(line int, t Triple) error) error {
 	const fields = "head, relation, tail and line"
-	return readChunkLines(name, fields, first, r, nil, func(number int, line []byte) error {
+	return chunkLines{name: name, fields: fields, first: first, text: r, bad: func(b BadLine) error { return b }}.read(func(number int, line []byte) error {
 		var cut [4]int
 		reason, help := splitFields(line, cut[:], fields)
 		original := 0
@@ -138,7 +138,7 @@ func readNumbered(name string, first int, r io.Reader, each func(line int, t Tri
 			return BadLine{File: name, Line: number, Reason: reason, Remedy: help, Text: Shown(line)}
 		}
 		return each(original, Triple{Head: line[:cut[0]], Relation: line[cut[0]+1 : cut[1]], Tail: line[cut[1]+1 : cut[2]]})
-	}, func(b BadLine) error { return b })
+	})
 }
 
 // WriteNumbered writes a line that readNumbered reads.

@@ -20,7 +20,7 @@ type packing struct {
 	name   string
 	ending string
 	begins func(start []byte) bool
-	open   func(io.Reader) (io.Reader, error)
+	unpack func(io.Reader) (io.Reader, error)
 }
 
 // magicLength is how many bytes of a file tell its kind. A text may well begin with the letters BZh.
@@ -83,7 +83,7 @@ func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
 		}
 		return text, nil
 	}
-	unpacked, err := p.open(text)
+	unpacked, err := p.unpack(text)
 	if err != nil {
 		return nil, readError(name, p.error(err))
 	}

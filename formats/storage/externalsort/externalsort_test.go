@@ -75,11 +75,11 @@ type tagged struct {
 }
 
 // TestMergeRows checks that any number of spills, some of them empty, give the sorted rows, equal
-// ones in the order of their tags, also with more spills than FanIn.
+// ones in the order of their tags, also with more spills than fanIn.
 func TestMergeRows(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2, 2))
-	for _, count := range []int{0, 1, 2, 7, FanIn, FanIn + 1, 3*FanIn + 5} {
+	for _, count := range []int{0, 1, 2, 7, fanIn, fanIn + 1, 3*fanIn + 5} {
 		folder := fmt.Sprintf("mem://%s/%d", t.Name(), count)
 		var want []tagged
 		var all []Spill
@@ -174,7 +174,7 @@ func TestSorter(t *testing.T) {
 func TestMergeNames(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))
-	for _, count := range []int{0, 1, 3, FanIn + 9} {
+	for _, count := range []int{0, 1, 3, fanIn + 9} {
 		folder := fmt.Sprintf("mem://%s/%d", t.Name(), count)
 		var want []string
 		var all []Spill

@@ -14,7 +14,7 @@ import (
 // merged at a time.
 func TestMergeFactRows(t *testing.T) {
 	t.Parallel()
-	for _, files := range []int{3, FanIn + 5} {
+	for _, files := range []int{3, fanIn + 5} {
 		random := rand.New(rand.NewPCG(1, 2))
 		folder := t.TempDir()
 		var spills []Spill

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// FanIn is how many files are merged at a time. Each takes a buffer of 64 KiB.
-const FanIn = 256
+// fanIn is how many files are merged at a time. Each takes a buffer of 64 KiB.
+const fanIn = 256
 
 // MergeRows calls each with the rows of all spills in order, equal ones in the order of their tags.
-// If there are more than FanIn spills, some are merged to new files first, whose names begin with
+// If there are more than fanIn spills, some are merged to new files first, whose names begin with
 // prefix.
 func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r Row, tag int) error) error {
 	return mergeAll(ctx, rows, spills, prefix, each)
@@ -33,10 +33,10 @@ func MergeNames(ctx context.Context, spills []Spill, prefix string, each func(na
 	return mergeAll(ctx, names, spills, prefix, func(name []byte, _ int) error { return each(name) })
 }
 
-// mergeAll replaces FanIn spills of the most frequent tag by their merge until FanIn are left, or no
+// mergeAll replaces fanIn spills of the most frequent tag by their merge until fanIn are left, or no
 // two have the same tag.
 func mergeAll[T any](ctx context.Context, k kind[T], spills []Spill, prefix string, each func(T, int) error) error {
-	for step := 0; len(spills) > FanIn; step++ {
+	for step := 0; len(spills) > fanIn; step++ {
 		byTag := map[int][]Spill{}
 		tag := spills[0].Tag
 		for _, s := range spills {
@@ -45,7 +45,7 @@ func mergeAll[T any](ctx context.Context, k kind[T], spills []Spill, prefix stri
 				tag = s.Tag
 			}
 		}
-		few := byTag[tag][:min(len(byTag[tag]), FanIn)]
+		few := byTag[tag][:min(len(byTag[tag]), fanIn)]
 		if len(few) < 2 {
 			break
 		}
@@ -103,7 +103,7 @@ func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(reco
 	if k.distinct != nil {
 		each = k.distinct(each)
 	}
-	open := cursors[T]{compare: k.compare}
+	readers := cursors[T]{compare: k.compare}
 	// Every spill is open at its first record.
 	for _, s := range spills {
 		r, err := openSpill(ctx, s, k)
@@ -116,18 +116,18 @@ func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(reco
 			return err
 		}
 		if found {
-			open.list = append(open.list, cursor[T]{r, record})
+			readers.list = append(readers.list, cursor[T]{r, record})
 		}
 	}
-	heap.Init(&open)
+	heap.Init(&readers)
 	// The least record leaves the heap, and the next of its spill takes its place.
-	for n := 0; open.Len() > 0; n++ {
+	for n := 0; readers.Len() > 0; n++ {
 		if n%(1<<16) == 0 {
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
 		}
-		first := &open.list[0]
+		first := &readers.list[0]
 		if err := each(first.record, first.spill.Tag); err != nil {
 			return err
 		}
@@ -137,9 +137,9 @@ func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(reco
 		}
 		if found {
 			first.record = record
-			heap.Fix(&open, 0)
+			heap.Fix(&readers, 0)
 		} else {
-			heap.Pop(&open)
+			heap.Pop(&readers)
 		}
 	}
 	return nil

@@ -149,7 +149,7 @@ func TestOutage(t *testing.T) {
 }
 
 // outage calls everything while every request fails. If canceled is not 0, the calls are canceled then.
-func outage(t *testing.T, fault gcstest.Fault, patience, canceled time.Duration, wanted func(error) bool) {
+func outage(t *testing.T, fault gcstest.Fault, patience, canceled time.Duration, isExpected func(error) bool) {
 	bucket, proxy := gcstest.FaultyBucket(t, patience)
 	url := bucket + "/f"
 	if err := storage.WriteFile(t.Context(), url, []byte("content")); err != nil {
@@ -183,7 +183,7 @@ func outage(t *testing.T, fault gcstest.Fault, patience, canceled time.Duration,
 		},
 	} {
 		calls.Go(func() {
-			if err := do(); err == nil || !wanted(err) || !strings.Contains(err.Error(), bucket) {
+			if err := do(); err == nil || !isExpected(err) || !strings.Contains(err.Error(), bucket) {
 				t.Errorf("%s: error %v", name, err)
 			}
 		})

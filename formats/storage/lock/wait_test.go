@@ -37,10 +37,10 @@ func TestAWaitIsSaid(t *testing.T) {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	taken := make(chan error, 1)
+	lockTaken := make(chan error, 1)
 	go func() {
 		_, err := Acquire(t.Context(), folder, "train", true)
-		taken <- err
+		lockTaken <- err
 	}()
 	select {
 	case text := <-warnings:
@@ -53,7 +53,7 @@ func TestAWaitIsSaid(t *testing.T) {
 		t.Error("it waits in silence")
 	}
 	file.Close()
-	if err := <-taken; err != nil {
+	if err := <-lockTaken; err != nil {
 		t.Error(err)
 	}
 }

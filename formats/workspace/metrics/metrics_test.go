@@ -54,11 +54,11 @@ func TestBelowPopularity(t *testing.T) {
 	popularity := map[string]Ranks{}
 	ranks := func(mrr float64) Ranks { return Ranks{Pessimistic: Metrics{MRR: mrr}} }
 	for name, c := range map[string]struct {
-		queries       int64
-		model, beside float64
+		queries        int64
+		model, popular float64
 	}{"near": {20, .35, .4}, "far": {20, .3, .9}, "above": {20, .3, .2}, "equal": {20, .3, .3}, "few": {19, .3, .9}, "also near": {900, 0, .1}} {
 		e.ByRelation[name] = Summary{Queries: c.queries, Ranks: ranks(c.model)}
-		popularity[name] = ranks(c.beside)
+		popularity[name] = ranks(c.popular)
 	}
 	if got := e.BelowPopularity(); got != nil {
 		t.Errorf("without baselines: %q", got)

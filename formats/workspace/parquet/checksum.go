@@ -24,7 +24,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // footerStart returns the offset of the footer in a Parquet file.
 func footerStart(data []byte) (int, error) {
-	start, err := FooterStart(bytes.NewReader(data))
+	start, err := footerOffset(bytes.NewReader(data))
 	if err != nil {
 		return 0, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}

@@ -29,7 +29,7 @@ const (
 // ReadColumns calls read with a Parquet file. The caller says in which file an error is.
 func ReadColumns(source ColumnSource, read func(*ColumnFile) error) error {
 	return guard(func() error {
-		f, err := open(source)
+		f, err := openColumns(source)
 		if err != nil {
 			return err
 		}
@@ -48,8 +48,8 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// FooterStart returns the offset of the footer of a Parquet file.
-func FooterStart(source ColumnSource) (int64, error) {
+// footerOffset returns the offset of the footer of a Parquet file.
+func footerOffset(source ColumnSource) (int64, error) {
 	end, err := span(source, source.Size()-int64(endLength), int64(endLength))
 	switch {
 	case err != nil:
@@ -66,8 +66,8 @@ func FooterStart(source ColumnSource) (int64, error) {
 	return start, nil
 }
 
-func open(source ColumnSource) (*ColumnFile, error) {
-	start, err := FooterStart(source)
+func openColumns(source ColumnSource) (*ColumnFile, error) {
+	start, err := footerOffset(source)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (v *ColumnValues[T]) Next() (values []T, nulls []bool, err error) {
 		if v.left == 0 {
 			return nil, nil, errShort
 		}
-		if err := v.turn(); err != nil {
+		if err := v.nextPage(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -89,8 +89,8 @@ func (v *ColumnValues[T]) Next() (values []T, nulls []bool, err error) {
 	return values, nulls, nil
 }
 
-// turn reads the next page.
-func (v *ColumnValues[T]) turn() error {
+// nextPage reads the next page.
+func (v *ColumnValues[T]) nextPage() error {
 	p, err := v.next()
 	if err != nil {
 		return err

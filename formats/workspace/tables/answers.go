@@ -73,7 +73,7 @@ func (o *answersOrder) next(source, relation int32, list []int32) error {
 }
 
 // MostAnswers is the largest number of answers of one pair: its list must fit into a batch.
-const MostAnswers = MaxBatch / 8
+const MostAnswers = maxBatch / 8
 
 // AnswersWriter writes known answers in their order. It holds one batch and its encoding in memory;
 // only a long list of answers makes a batch large.
@@ -183,7 +183,7 @@ func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers,
 		if batch.Len() > 0 && batch.Sources[0] > sources[len(sources)-1] {
 			break
 		}
-		a.take(batch, sources)
+		a.appendPairs(batch, sources)
 	}
 	if failed == nil {
 		failed = a.check()
@@ -194,10 +194,10 @@ func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers,
 	return a, nil
 }
 
-// take appends the pairs of some sources, ascending.
-func (a *Answers) take(from Answers, sources []int32) {
+// appendPairs appends the pairs of some sources, ascending.
+func (a *Answers) appendPairs(from Answers, sources []int32) {
 	for i, source := range from.Sources {
-		if _, wanted := slices.BinarySearch(sources, source); wanted {
+		if _, found := slices.BinarySearch(sources, source); found {
 			a.Sources, a.Relations, a.Lists = append(a.Sources, source), append(a.Relations, from.Relations[i]), append(a.Lists, from.Lists[i])
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// MaxBatch is the limit of a record batch in bytes, encoded or decoded.
-const MaxBatch = 1 << 28
+// maxBatch is the limit of a record batch in bytes, encoded or decoded.
+const maxBatch = 1 << 28
 
 // decodeMessages decodes a schema message and the record batch that follows it.
 func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
@@ -23,7 +23,7 @@ func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
 			}
 		}
 		stream := io.MultiReader(bytes.NewReader(schema), bytes.NewReader(batch))
-		r, err := ipc.NewReader(stream, ipc.WithAllocator(&boundedMemory{left: MaxBatch}))
+		r, err := ipc.NewReader(stream, ipc.WithAllocator(&boundedMemory{left: maxBatch}))
 		if err != nil {
 			return damaged("%v", err)
 		}
@@ -44,7 +44,7 @@ func decodeSchema(message []byte) (schema *arrow.Schema, err error) {
 		if _, err := messageLength(message); err != nil {
 			return err
 		}
-		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&boundedMemory{left: MaxBatch}))
+		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&boundedMemory{left: maxBatch}))
 		if err != nil {
 			return damaged("%v", err)
 		}
@@ -88,7 +88,7 @@ func (b *boundedMemory) Reallocate(size int, old []byte) []byte {
 
 func (b *boundedMemory) take(size int) {
 	if size > b.left {
-		panic(fmt.Sprintf("it would take %d bytes more than %d", size-b.left, MaxBatch))
+		panic(fmt.Sprintf("it would take %d bytes more than %d", size-b.left, maxBatch))
 	}
 	b.left -= size
 }

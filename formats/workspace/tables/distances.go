@@ -29,7 +29,7 @@ const (
 )
 
 // maxEntities keeps a row of distances within one batch.
-const maxEntities = MaxBatch
+const maxEntities = maxBatch
 
 func distancesSchema(entities, hops int) *arrow.Schema {
 	return newSchema(distancesName, []arrow.Field{

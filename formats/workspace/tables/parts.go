@@ -208,9 +208,9 @@ const numbersColumn = 5
 
 // Write appends a part. Its queries have higher numbers than the part before.
 func (w *PartsWriter) Write(p Part) error {
-	if size := p.size(); size > MaxBatch/2 {
+	if size := p.size(); size > maxBatch/2 {
 		return fmt.Errorf("writing %s: %w", w.url, remedy.Errorf(remedy.Do("give a smaller %v", remedy.Flag("reach")),
-			"the part of source %d takes %d bytes, more than %d", p.Source, size, MaxBatch/2))
+			"the part of source %d takes %d bytes, more than %d", p.Source, size, maxBatch/2))
 	}
 	if err := p.check(w.sizes, w.last); err != nil {
 		return w.refuse("%v", err)

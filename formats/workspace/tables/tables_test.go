@@ -399,7 +399,7 @@ func TestReadAnswersOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want Answers
-		want.take(all, sources)
+		want.appendPairs(all, sources)
 		if diff := gocmp.Diff(want, got); diff != "" {
 			t.Errorf("sources %v (-want +got):\n%s", sources, diff)
 		}

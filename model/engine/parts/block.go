@@ -2,22 +2,24 @@ package parts
 
 import "tagnet/model/graph"
 
-// Block is the edges that enter a range of a graph's entities. It answers a Partial's Wants, and makes pieces of parts. It reuses its
+// EdgeBlock is the edges that enter a range of a graph's entities. It answers ListRequests of a Partial, and makes pieces of parts. It reuses its
 // buffers and is not for concurrent use.
-type Block struct {
+type EdgeBlock struct {
 	first  int32
 	edges  *graph.Graph // whose entity 0 is first; senders are entities of the graph
 	finder Finder
 }
 
-// NewBlock returns a block. Entity first+i of the graph is entity i of edges, whose senders have the ids of the graph.
-func NewBlock(first int32, edges *graph.Graph) *Block { return &Block{first: first, edges: edges} }
+// NewEdgeBlock returns a block. Entity first+i of the graph is entity i of edges, whose senders have the ids of the graph.
+func NewEdgeBlock(first int32, edges *graph.Graph) *EdgeBlock {
+	return &EdgeBlock{first: first, edges: edges}
+}
 
-// Answer returns the wanted list of an entity of the block in the graph of a query.
-func (b *Block) Answer(w Request, q graph.Query) List {
+// SendersOf returns the list of an entity of the block in the graph of a query.
+func (b *EdgeBlock) SendersOf(w ListRequest, q graph.Query) SenderList {
 	touched := q.Touches(w.Entity)
 	senders, relations := b.edges.In(w.Entity - b.first)
-	l := List{Degree: int32(len(senders))}
+	l := SenderList{Degree: int32(len(senders))}
 	left := func(i int) bool { return !touched || !b.edges.Removes(q, senders[i], relations[i], w.Entity) }
 	if touched {
 		for i := range senders {
@@ -38,21 +40,21 @@ func (b *Block) Answer(w Request, q graph.Query) List {
 	return l
 }
 
-// Answers returns the entities to which a relation leads from an entity of the block, ascending.
-func (b *Block) Answers(source, relation int32) []int32 {
+// KnownAnswers returns the entities to which a relation leads from an entity of the block, ascending.
+func (b *EdgeBlock) KnownAnswers(source, relation int32) []int32 {
 	return b.edges.Answers(source-b.first, relation)
 }
 
-// Induce sets into to a piece of a part with these entities: the edges that enter some of them, a run that belongs to the block, and their
+// Induced sets into to a piece of a part with these entities: the edges that enter some of them, a run that belongs to the block, and their
 // degrees in the whole graph.
-func (b *Block) Induce(entities, some []int32, into *Subgraph) {
+func (b *EdgeBlock) Induced(entities, some []int32, into *Subgraph) {
 	into.Entities = entities
 	b.finder.induce(b.edges, b.first, some, into)
 }
 
-// Join appends the next piece of a part, as Induce made it, to the pieces of the blocks before. The first piece is joined to a part that
+// AppendPiece appends the next piece of a part, as Induced made it, to the pieces of the blocks before. The first piece is joined to a part that
 // has only entities.
-func (s *Subgraph) Join(piece Subgraph) {
+func (s *Subgraph) AppendPiece(piece Subgraph) {
 	if len(s.Offsets) == 0 {
 		s.Offsets = append(s.Offsets, 0)
 	}
@@ -63,8 +65,8 @@ func (s *Subgraph) Join(piece Subgraph) {
 	s.Senders, s.Relations, s.Degrees = append(s.Senders, piece.Senders...), append(s.Relations, piece.Relations...), append(s.Degrees, piece.Degrees...)
 }
 
-// Finish sets the query, with one answer, of a part whose pieces are joined. without is the degree of its source in its graph.
-func (s *Subgraph) Finish(q graph.Query, without int32) {
+// SetQuery sets the query, with one answer, of a part whose pieces are joined. without is the degree of its source in its graph.
+func (s *Subgraph) SetQuery(q graph.Query, without int32) {
 	if s.begin(q).Removal != graph.RemoveNothing {
 		s.Degrees[s.Source] = without
 	}

@@ -4,5 +4,5 @@ package parts
 func (f *Folder) OpenFiles() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.open)
+	return len(f.openFiles)
 }

@@ -19,35 +19,35 @@ type Partial struct {
 // next hop, and the search that may cover all follows a hop later, unless the pushes have shown by then that there are too many entities.
 func Rounds(hops int) int { return hops + 1 }
 
-// Request asks for an entity: for the edges that enter it, without removed ones.
-type Request struct {
+// ListRequest asks for an entity: for the edges that enter it, without removed ones.
+type ListRequest struct {
 	Entity int32
-	// Edges is the highest degree with which all edges are wanted.
+	// Edges is the highest degree with which all edges are requested.
 	Edges int32
-	// Senders, of an entity of a higher degree, is how many of its senders are wanted, or all if it has fewer.
+	// Senders, of an entity of a higher degree, is how many of its senders are requested, or all if it has fewer.
 	Senders int32
 }
 
-// List describes an entity in the graph of a query, without removed edges: its degree, and the senders of all its edges,
-// ascending, or distinct ones of some of them. A Block makes it.
-type List struct {
+// SenderList describes an entity in the graph of a query, without removed edges: its degree, and the senders of all its edges,
+// ascending, or distinct ones of some of them. An EdgeBlock makes it.
+type SenderList struct {
 	Degree  int32
 	Senders []int32
 }
 
 // whole reports whether a list has all edges.
-func (l List) whole() bool { return len(l.Senders) == int(l.Degree) }
+func (l SenderList) whole() bool { return len(l.Senders) == int(l.Degree) }
 
 // arriving holds the lists that have arrived, of one query's graph.
 type arriving struct {
-	known  map[int32]List
-	wanted map[int32]Request
-	missed int
-	hops   int   // up to which cover may want lists
-	most   int32 // senders show that cover fails
+	known     map[int32]SenderList
+	requested map[int32]ListRequest
+	missed    int
+	hops      int   // up to which cover may want lists
+	most      int32 // senders show that cover fails
 }
 
-// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is recorded as wanted, and the result is empty.
+// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is recorded as requested, and the result is empty.
 func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32) {
 	edges := int32(min(limit, math.MaxInt32))
 	l, there := a.known[entity]
@@ -58,12 +58,12 @@ func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32
 		return int(l.Degree), l.Senders
 	}
 	a.missed++
-	w := a.wanted[entity]
-	a.wanted[entity] = Request{entity, max(w.Edges, edges), w.Senders}
+	w := a.requested[entity]
+	a.requested[entity] = ListRequest{entity, max(w.Edges, edges), w.Senders}
 	return 0, nil
 }
 
-// around returns the senders of an entity at a hop. What has not arrived is recorded as wanted, up to the last hop.
+// around returns the senders of an entity at a hop. What has not arrived is recorded as requested, up to the last hop.
 func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	l, there := a.known[entity]
 	if there && (l.whole() || len(l.Senders) > 0) {
@@ -71,8 +71,8 @@ func (a *arriving) around(entity int32, hop int) (senders []int32) {
 	}
 	a.missed++
 	if hop < a.hops {
-		w := a.wanted[entity]
-		a.wanted[entity] = Request{entity, w.Edges, a.most}
+		w := a.requested[entity]
+		a.requested[entity] = ListRequest{entity, w.Edges, a.most}
 	}
 	return nil
 }
@@ -86,9 +86,9 @@ func NewPartial(most, hops int) *Partial {
 }
 
 // Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. If lists are missing it
-// returns the wanted ones, ascending, and no entities.
-func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32, wanted []Request) {
-	p.lists.known, p.lists.wanted, p.lists.missed = known, map[int32]Request{}, 0
+// returns the requests for them, ascending, and no entities.
+func (p *Partial) Entities(source int32, known map[int32]SenderList) (entities []int32, requested []ListRequest) {
+	p.lists.known, p.lists.requested, p.lists.missed = known, map[int32]ListRequest{}, 0
 	entities, pushed, many := p.push(source)
 	if !many {
 		p.lists.hops = pushed
@@ -104,11 +104,11 @@ func (p *Partial) Entities(source int32, known map[int32]List) (entities []int32
 		slices.Sort(entities)
 		return entities, nil
 	}
-	for _, w := range p.lists.wanted {
-		wanted = append(wanted, w)
+	for _, w := range p.lists.requested {
+		requested = append(requested, w)
 	}
-	slices.SortFunc(wanted, func(a, b Request) int { return int(a.Entity - b.Entity) })
-	return nil, wanted
+	slices.SortFunc(requested, func(a, b ListRequest) int { return int(a.Entity - b.Entity) })
+	return nil, requested
 }
 
 // push makes the pushes of Finder.pushTo, both at once. It returns the entities that they choose, if they are complete, up to which

@@ -9,7 +9,7 @@ import (
 )
 
 // blocks cuts a graph into so many ranges.
-func blocks(g *graph.Graph, n int) (list []*Block, of func(entity int32) int) {
+func blocks(g *graph.Graph, n int) (list []*EdgeBlock, of func(entity int32) int) {
 	start := func(k int) int { return (k*g.Entities + n - 1) / n }
 	for k := range n {
 		from, to := start(k), start(k+1)
@@ -19,7 +19,7 @@ func blocks(g *graph.Graph, n int) (list []*Block, of func(entity int32) int) {
 			cut.Senders, cut.Relations = append(cut.Senders, senders...), append(cut.Relations, relations...)
 			cut.Offsets[o-from+1] = int64(len(cut.Senders))
 		}
-		list = append(list, NewBlock(int32(from), cut))
+		list = append(list, NewEdgeBlock(int32(from), cut))
 	}
 	return list, func(entity int32) int { return int(entity) * n / g.Entities }
 }
@@ -28,18 +28,18 @@ func blocks(g *graph.Graph, n int) (list []*Block, of func(entity int32) int) {
 func arrive(t *testing.T, g *graph.Graph, most, hops, n int, q graph.Query) (part Subgraph, rounds, edges int) {
 	t.Helper()
 	blocks, of := blocks(g, n)
-	p, known := NewPartial(most, hops), map[int32]List{}
+	p, known := NewPartial(most, hops), map[int32]SenderList{}
 	for {
-		entities, wanted := p.Entities(q.Source, known)
+		entities, requested := p.Entities(q.Source, known)
 		if entities != nil {
 			part.Entities = entities
 			break
 		}
-		if rounds++; rounds > Rounds(hops) || len(wanted) == 0 {
-			t.Fatalf("%d things are wanted in round %d of a search of %d hops", len(wanted), rounds, hops)
+		if rounds++; rounds > Rounds(hops) || len(requested) == 0 {
+			t.Fatalf("%d things are requested in round %d of a search of %d hops", len(requested), rounds, hops)
 		}
-		for _, w := range wanted {
-			known[w.Entity] = blocks[of(w.Entity)].Answer(w, q)
+		for _, w := range requested {
+			known[w.Entity] = blocks[of(w.Entity)].SendersOf(w, q)
 			edges += len(known[w.Entity].Senders)
 		}
 	}
@@ -48,10 +48,10 @@ func arrive(t *testing.T, g *graph.Graph, most, hops, n int, q graph.Query) (par
 		for ; i < len(part.Entities) && of(part.Entities[i]) == k; i++ {
 		}
 		var piece Subgraph
-		blocks[k].Induce(part.Entities, part.Entities[from:i], &piece)
-		part.Join(piece)
+		blocks[k].Induced(part.Entities, part.Entities[from:i], &piece)
+		part.AppendPiece(piece)
 	}
-	part.Finish(q, known[q.Source].Degree)
+	part.SetQuery(q, known[q.Source].Degree)
 	return part, rounds, edges
 }
 

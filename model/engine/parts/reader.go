@@ -47,9 +47,9 @@ type Folder struct {
 	ctx    context.Context // of Open
 	files  int
 
-	mu    sync.Mutex
-	open  map[int]*file
-	clock int64
+	mu        sync.Mutex
+	openFiles map[int]*file
+	clock     int64
 }
 
 // mostOpen is the most files that stay open without a reader.
@@ -100,7 +100,7 @@ func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 		return nil, remedy.Errorf(replace, "%s: %w", url, err)
 	}
 	// Files are opened when a query of theirs is read.
-	f.files, f.open = len(f.Header.Firsts), map[int]*file{}
+	f.files, f.openFiles = len(f.Header.Firsts), map[int]*file{}
 	listed := map[string]bool{}
 	for _, listedFile := range m.Files {
 		listed[listedFile.Name] = true
@@ -152,12 +152,12 @@ func (f *Folder) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
-	for _, opened := range f.open {
+	for _, opened := range f.openFiles {
 		if opened.PartsReader != nil {
 			errs = append(errs, opened.Close())
 		}
 	}
-	clear(f.open)
+	clear(f.openFiles)
 	return errors.Join(errs...)
 }
 
@@ -178,11 +178,11 @@ func (f *Folder) batch(i int, number int64, held int) (batch int, rows []tables.
 // take returns a file, which it opens if it is not open. It stays open until giveBack.
 func (f *Folder) take(i int) (*file, error) {
 	f.mu.Lock()
-	opened := f.open[i]
+	opened := f.openFiles[i]
 	if opened == nil {
 		f.closeOldest()
 		opened = &file{}
-		f.open[i] = opened
+		f.openFiles[i] = opened
 	}
 	f.clock++
 	opened.readers, opened.used = opened.readers+1, f.clock
@@ -191,8 +191,8 @@ func (f *Folder) take(i int) (*file, error) {
 	if opened.err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.open[i] == opened {
-			delete(f.open, i)
+		if f.openFiles[i] == opened {
+			delete(f.openFiles, i)
 		}
 		return nil, opened.err
 	}
@@ -222,18 +222,18 @@ func (f *Folder) giveBack(opened *file) {
 
 // closeOldest closes the file that was used longest ago, if very many are open.
 func (f *Folder) closeOldest() {
-	if len(f.open) < mostOpen {
+	if len(f.openFiles) < mostOpen {
 		return
 	}
 	oldest := -1
-	for i, opened := range f.open {
-		if opened.readers == 0 && (oldest < 0 || opened.used < f.open[oldest].used) {
+	for i, opened := range f.openFiles {
+		if opened.readers == 0 && (oldest < 0 || opened.used < f.openFiles[oldest].used) {
 			oldest = i
 		}
 	}
 	if oldest >= 0 {
-		f.open[oldest].Close()
-		delete(f.open, oldest)
+		f.openFiles[oldest].Close()
+		delete(f.openFiles, oldest)
 	}
 }
 

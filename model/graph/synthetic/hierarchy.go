@@ -15,7 +15,7 @@ func hierarchy(d *draft) {
 	}
 	d.name("property", propertyNames...)
 	// The terms below the top are parts of machines.
-	own := func(term string) {
+	addProperties := func(term string) {
 		for _, property := range some(d.random, propertyNames, 1+d.random.IntN(2)) {
 			d.add(term, "has_property", property)
 		}
@@ -25,7 +25,7 @@ func hierarchy(d *draft) {
 	level := d.name("term", partNames...)
 	for _, term := range level {
 		d.add(term, "is_a", top)
-		own(term)
+		addProperties(term)
 		for _, machine := range some(d.random, machineNames, 2) {
 			d.add(term, "part_of", machine)
 		}
@@ -39,7 +39,7 @@ func hierarchy(d *draft) {
 				next = append(next, term)
 				d.add(term, "is_a", parent)
 				if depth < len(partAdjectives)-1 {
-					own(term)
+					addProperties(term)
 				}
 			}
 		}

@@ -191,7 +191,7 @@ func TestSamplesWriteTheSameBytes(t *testing.T) {
 		if first == other {
 			t.Errorf("%s: another seed wrote the same bytes", m.Name)
 		}
-		made, _, _ := m.make(7)
+		made, _, _ := m.draft(7)
 		slices.SortFunc(made.Missing, compareFacts)
 		if missing != Lines(made.Missing) {
 			t.Errorf("%s: the missing facts are read as %d bytes, want %d", m.Name, len(missing), len(Lines(made.Missing)))

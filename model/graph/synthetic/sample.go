@@ -84,7 +84,7 @@ func ReadMissing(ctx context.Context, folder string) (map[kg.Triple]bool, error)
 // Write writes train.txt, valid.txt, test.txt, the rules (rules.txt), the true facts that are in no split (MissingFile)
 // and, if there are any, the types of entities (TypesFile) into folder, a path or a URL. The same seed writes the same bytes.
 func (m Sample) Write(ctx context.Context, folder string, seed int64) error {
-	splits, rules, types := m.make(seed)
+	splits, rules, types := m.draft(seed)
 	files := []struct{ name, text string }{
 		{"train.txt", Lines(splits.Train)}, {"valid.txt", Lines(splits.Valid)}, {"test.txt", Lines(splits.Test)},
 		{MissingFile, Lines(splits.Missing)}, {"rules.txt", strings.Join(rules, "\n") + "\n"}, {TypesFile, strings.Join(types, "\n") + "\n"},
@@ -100,8 +100,8 @@ func (m Sample) Write(ctx context.Context, folder string, seed int64) error {
 	return nil
 }
 
-// make returns the facts, and the lines of the files of rules and types.
-func (m Sample) make(seed int64) (splits Splits, rules, types []string) {
+// draft returns the facts, and the lines of the files of rules and types.
+func (m Sample) draft(seed int64) (splits Splits, rules, types []string) {
 	if m.draw == nil {
 		for _, rule := range familyRules() {
 			rules = append(rules, rule.String())

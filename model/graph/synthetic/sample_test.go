@@ -41,23 +41,23 @@ func TestFamiliesHeldOutFactsFollow(t *testing.T) {
 // check returns an error unless every held-out fact follows from the training facts, and
 // everything that follows is a fact.
 func (s Splits) check(rules []namedRule) error {
-	given := map[kg.Triple]bool{}
+	facts := map[kg.Triple]bool{}
 	for _, list := range [][]kg.Triple{s.Train, s.Valid, s.Test, s.Missing} {
 		for _, f := range list {
-			if given[f] {
+			if facts[f] {
 				return fmt.Errorf("sample: %v stands twice", f)
 			}
-			given[f] = true
+			facts[f] = true
 		}
 	}
 	closed := closure(rules, s.Train)
-	for f := range given {
+	for f := range facts {
 		if !closed[f] {
 			return fmt.Errorf("sample: %v does not follow from the training facts", f)
 		}
 	}
 	for f := range closed {
-		if !given[f] {
+		if !facts[f] {
 			return fmt.Errorf("sample: %v follows from the training facts, but is neither in a split nor missing", f)
 		}
 	}

@@ -64,7 +64,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	inputs := map[string]string{workspace.GraphFolder: m.Checksum}
 	// The parts that an interrupted run has written are kept.
-	found, err := f.open(ctx, e, m)
+	found, err := f.cutQueries(ctx, e, m)
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	return f.finish(ctx, e, found, true)
 }
 
-// open reads the queries and divides them into files.
-func (f *flags) open(ctx context.Context, e *command.Environment, m manifest.Manifest) (*work, error) {
+// cutQueries reads the queries and divides them into files.
+func (f *flags) cutQueries(ctx context.Context, e *command.Environment, m manifest.Manifest) (*work, error) {
 	w := e.Workspace
 	h, err := f.header(ctx, e, m)
 	if err != nil {

@@ -74,7 +74,7 @@ func opened(t *testing.T, w workspace.Workspace, split string, reach int) *work 
 	}
 	f := &flags{split: split, memory: 1024}
 	f.configuration.Reach, f.configuration.Layers, f.configuration.Remove = reach, 3, "triple"
-	found, err := f.open(t.Context(), e, m)
+	found, err := f.cutQueries(t.Context(), e, m)
 	if err != nil {
 		t.Fatal(err)
 	}

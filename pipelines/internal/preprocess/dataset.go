@@ -65,9 +65,9 @@ const (
 	maxChunks  = 64
 )
 
-// open finds and hashes the files of the training graph and, unless inference is empty, of the inference graph. A graph may
+// openDataset finds and hashes the files of the training graph and, unless inference is empty, of the inference graph. A graph may
 // stand alone, without validation and test facts.
-func (f *flags) open(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
+func (f *flags) openDataset(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
 	d, err := f.openGraphs(ctx, name, training, inferenceName, inference)
 	if err != nil {
 		return d, err

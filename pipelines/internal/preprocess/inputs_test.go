@@ -419,7 +419,7 @@ func TestChangedWhileConverted(t *testing.T) {
 	ctx, w := t.Context(), t.TempDir()
 	folder := pipelinetest.Dataset(t, map[string]string{"train.csv": "a,r,b\nb,r,a\n", "valid.csv": "a,r,b\n", "test.csv": "a,r,b\n", "types.tsv": "a\tletter\n"})
 	f := &flags{header: auto, types: filepath.Join(folder, "types.tsv")}
-	source, err := f.open(ctx, "mine", []string{folder}, "", nil)
+	source, err := f.openDataset(ctx, "mine", []string{folder}, "", nil)
 	if err == nil {
 		source.types, err = openTypes(ctx, f.types, true)
 	}

@@ -18,14 +18,14 @@ import (
 func (f *flags) label(ctx context.Context, d *dataset, files []text, source folder) error {
 	var used []string
 	for _, kind := range []struct {
-		flag, given, openKE, dict string
-		set                       func(o *facts.Options, labels *facts.Labels)
+		flag, file, openKE, dict string
+		set                      func(o *facts.Options, labels *facts.Labels)
 	}{
 		{"entity_names", f.entityNames, openKEEntities, dictEntities, func(o *facts.Options, l *facts.Labels) { o.Entities = l }},
 		{"relation_names", f.relationNames, openKERelations, dictRelations, func(o *facts.Options, l *facts.Labels) { o.Relations = l }},
 	} {
 		// A flag takes precedence over files of the folder.
-		url, read := kind.given, facts.ReadLabels
+		url, read := kind.file, facts.ReadLabels
 		switch {
 		case url != "":
 		case source.openKE:
@@ -36,13 +36,13 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, source fold
 			continue
 		}
 		if err := checkReadable(url); err != nil {
-			if kind.given != "" {
+			if kind.file != "" {
 				return fmt.Errorf("--%s: %w", kind.flag, err)
 			}
 			return err
 		}
 		// A .dict file of a dataset whose facts have names already is not used. The first file tells for all of the folder.
-		isDict := kind.given == "" && !source.openKE
+		isDict := kind.file == "" && !source.openKE
 		if isDict {
 			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")
 			if err != nil {
@@ -62,7 +62,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, source fold
 		}
 		// The hash of the names decides the graph as the facts do.
 		key := kind.flag
-		if files[0].graph == triples.Inference && kind.given == "" {
+		if files[0].graph == triples.Inference && kind.file == "" {
 			key = "inference/" + key
 		}
 		d.labels[key] = file.SHA256

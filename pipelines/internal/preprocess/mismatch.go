@@ -50,14 +50,14 @@ func (f *flags) explain(ctx context.Context, e *command.Environment, source data
 }
 
 // flagDiffers says which dataset a flag named in the run that made the graph, and names in this one.
-func flagDiffers(flag, there, here, given string) string {
+func flagDiffers(flag, there, here, value string) string {
 	if there == "" {
 		there = "not given"
 	}
 	switch {
-	case given == "" && flag == "dataset":
+	case value == "" && flag == "dataset":
 		here = "not given (the built-in sample)"
-	case given == "":
+	case value == "":
 		here = "not given"
 	}
 	return fmt.Sprintf("--%s is %s there, %s here", flag, there, here)

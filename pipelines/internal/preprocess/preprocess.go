@@ -200,7 +200,7 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 			return dataset{}, err
 		}
 	}
-	source, err := f.open(ctx, bases(training), training, bases(inference), inference)
+	source, err := f.openDataset(ctx, bases(training), training, bases(inference), inference)
 	if err == nil {
 		err = f.checkHeaders(ctx, source)
 	}
@@ -222,18 +222,18 @@ func (f *flags) findMade(ctx context.Context, e *command.Environment) (dataset, 
 	e.Say("true facts that it lacks, to check new facts: %s", storage.Join(kept, synthetic.MissingFile))
 	folder := fmt.Sprintf("mem://%s-%d", f.made.Name, e.Seed)
 	defer storage.RemoveAll(context.WithoutCancel(ctx), folder)
-	return f.make(ctx, folder)
+	return f.makeSample(ctx, folder)
 }
 
-// make writes the made-up graph into a folder and opens it.
-func (f *flags) make(ctx context.Context, folder string) (source dataset, err error) {
+// makeSample writes the made-up graph into a folder and opens it.
+func (f *flags) makeSample(ctx context.Context, folder string) (source dataset, err error) {
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return dataset{}, err
 	}
 	if err := f.made.Write(ctx, folder, f.seed); err != nil {
 		return dataset{}, err
 	}
-	source, err = (&flags{header: no}).open(ctx, f.made.Name, []string{folder}, "", nil)
+	source, err = (&flags{header: no}).openDataset(ctx, f.made.Name, []string{folder}, "", nil)
 	if err != nil || !f.made.Typed() {
 		return source, err
 	}
@@ -253,8 +253,8 @@ func bases(urls []string) string {
 }
 
 // resolve returns the folder, or the files, that a flag names.
-func resolve(ctx context.Context, e *command.Environment, flag, given string) ([]string, error) {
-	names, err := listed(ctx, flag, given)
+func resolve(ctx context.Context, e *command.Environment, flag, value string) ([]string, error) {
+	names, err := listed(ctx, flag, value)
 	if err != nil {
 		return nil, err
 	}
@@ -267,12 +267,12 @@ func resolve(ctx context.Context, e *command.Environment, flag, given string) ([
 }
 
 // listed returns the names in the list of a flag. What exists is one name, even with a comma in it. A list has files, or folders that are one table each.
-func listed(ctx context.Context, flag, given string) ([]string, error) {
-	there, err := exists(ctx, given)
-	if err != nil || there || !strings.Contains(given, ",") {
-		return []string{given}, err
+func listed(ctx context.Context, flag, value string) ([]string, error) {
+	there, err := exists(ctx, value)
+	if err != nil || there || !strings.Contains(value, ",") {
+		return []string{value}, err
 	}
-	names := strings.Split(given, ",")
+	names := strings.Split(value, ",")
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			return nil, command.Usage("--%s names %q twice", flag, name)
@@ -282,7 +282,7 @@ func listed(ctx context.Context, flag, given string) ([]string, error) {
 			return nil, err
 		}
 		if !there {
-			return nil, command.Usage("--%s: no file %q, of the list %s", flag, name, given)
+			return nil, command.Usage("--%s: no file %q, of the list %s", flag, name, value)
 		}
 	}
 	return names, nil
@@ -308,7 +308,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, folder string
 	budget.Limit(f.memory * budget.MiB)
 	if f.isMade {
 		var err error
-		if source, err = f.make(ctx, e.Workspace.Path(f.made.Name)); err != nil {
+		if source, err = f.makeSample(ctx, e.Workspace.Path(f.made.Name)); err != nil {
 			return source, err
 		}
 	}

@@ -124,7 +124,7 @@ func TestDivide(t *testing.T) {
 		}
 	}
 	partner := map[string]string{"parent_of": "~child_of", "child_of": "~parent_of", "spouse_of": "~spouse_of", "works_at": "employed_by", "employed_by": "works_at"}
-	apart, held := 0, 0
+	divided, held := 0, 0
 	for line, i := range side {
 		f := strings.Split(line, "\t")
 		other := f[0] + "\t" + partner[f[1]] + "\t" + f[2]
@@ -132,14 +132,14 @@ func TestDivide(t *testing.T) {
 			other = f[2] + "\t" + relation + "\t" + f[0]
 		}
 		if j, found := side[other]; found && i != j {
-			apart++
+			divided++
 		}
 		if i != train {
 			held++
 		}
 	}
-	if apart > 0 || held < 100 {
-		t.Errorf("%d facts are given away by one on another side; %d are held out", apart, held)
+	if divided > 0 || held < 100 {
+		t.Errorf("%d facts are given away by one on another side; %d are held out", divided, held)
 	}
 }
 
