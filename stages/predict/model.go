@@ -49,7 +49,7 @@ type Model struct {
 	Device device.Choice
 }
 
-// Params are what a model is asked, and how much of it is kept.
+// Params are queries to a model, and how much of their results is kept.
 type Params struct {
 	Model Model
 	// Queries selects the queries. Its graph is the model's. Known answers are listed if it has WithKnown, beside Best new ones of a query, and

@@ -1,7 +1,7 @@
-// Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) belongs to two queries: as an answer
-// of (h, r, ?) and as one of (t, ~r, ?). A fact among the best answers of one of these queries is a Candidate. The query that does not list it is
-// asked, too, so that the list has an Observation of each fact, which package probability judges. The list is the surest ones of all
-// relations.
+// Package discovery makes one list of new facts out of the answers to many queries. Each fact (h, r, t) belongs to two
+// queries: as an answer of (h, r, ?) and as one of (t, ~r, ?). A fact among the best answers of one of these queries is
+// a Candidate. The other query is made, too, so that the list has an Observation of each fact, which
+// package probability judges. The list is the surest ones of all relations.
 //
 // No step holds all candidates. They lie in spill files, and external sorts bring together what belongs together: the rows of a query
 // (Lacking), the two sides of a fact (Join), the entries of a list in its order.
