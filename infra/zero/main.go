@@ -155,11 +155,11 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*l
 		if err != nil {
 			return nil, err
 		}
-		material, err := learn.MaterialOf(ctx, loaded, c)
+		material, err := learn.TrainingGraphOf(ctx, loaded, c)
 		if err != nil {
 			return nil, fmt.Errorf("--graphs: %s: %w", root, err)
 		}
-		m.Description.Graphs, m.Materials = append(m.Description.Graphs, seen), append(m.Materials, material)
+		m.Description.Graphs, m.TrainingGraphs = append(m.Description.Graphs, seen), append(m.TrainingGraphs, material)
 	}
 	validated, err := list("validate_graphs", o.valid)
 	if err != nil {

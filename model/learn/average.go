@@ -32,8 +32,8 @@ func Average(ctx context.Context, run Run, t Task, arrived int, begun time.Time)
 		}
 	}
 	for i := range t.Round.Workers {
-		own, name := t.result(folder, i)
-		if err := own.Remove(ctx, name); err != nil {
+		results, name := t.result(folder, i)
+		if err := results.Remove(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func saveAverage(ctx context.Context, folder checkpoint.Folder, run Run, t Task,
 	}
 	var weights, moments steps.Average
 	for i := range t.Round.Workers {
-		own, name := t.result(folder, i)
-		state, err := own.State(ctx, name)
+		results, name := t.result(folder, i)
+		state, err := results.State(ctx, name)
 		if err != nil {
 			return fmt.Errorf("reading the result of shard %d: %w", i, err)
 		}

@@ -11,14 +11,14 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// MaterialOf returns the training graph and facts of a knowledge graph, for a mixture. A graph without training facts is an error.
-func MaterialOf(ctx context.Context, loaded *kg.KG, c configuration.Configuration) (Material, error) {
+// TrainingGraphOf returns the training graph and facts of a knowledge graph, for a mixture. A graph without training facts is an error.
+func TrainingGraphOf(ctx context.Context, loaded *kg.KG, c configuration.Configuration) (TrainingGraph, error) {
 	data, err := NewData(ctx, loaded)
 	if err != nil {
-		return Material{}, err
+		return TrainingGraph{}, err
 	}
-	data.Material.Relations = relations.Between(data.Graph, c)
-	return data.Material, nil
+	data.TrainingGraph.Relations = relations.Between(data.Graph, c)
+	return data.TrainingGraph, nil
 }
 
 // TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A graph without

@@ -57,10 +57,10 @@ type Run struct {
 
 // Data holds the inputs of a training.
 type Data struct {
-	// Material is the graph, Vocabulary identifies it.
-	Material
+	// TrainingGraph is the graph, Vocabulary identifies it.
+	TrainingGraph
 	Vocabulary checkpoint.Vocabulary
-	// Mixture are several graphs, or nil. With them the Material, Vocabulary, Valid and ValidOn are left out, and the CPU computes.
+	// Mixture are several graphs, or nil. With them the TrainingGraph, Vocabulary, Valid and ValidOn are left out, and the CPU computes.
 	Mixture *Mixture
 	// Valid are the validation queries; without any there is no validation.
 	Valid []answer.Request
@@ -77,8 +77,8 @@ type Data struct {
 // NewData returns the inputs of a training on a graph, without validation queries, devices and a relation graph.
 func NewData(ctx context.Context, loaded *kg.KG) (Data, error) {
 	d := Data{
-		Material:   Material{Graph: loaded.Train.Graph, Entities: loaded.Train.Entities, BaseRelations: loaded.Relations},
-		Vocabulary: checkpoint.VocabularyOf(loaded),
+		TrainingGraph: TrainingGraph{Graph: loaded.Train.Graph, Entities: loaded.Train.Entities, BaseRelations: loaded.Relations},
+		Vocabulary:    checkpoint.VocabularyOf(loaded),
 	}
 	var err error
 	d.Train, err = steps.NewTrainingSet(ctx, loaded)
@@ -104,8 +104,8 @@ type learner struct {
 	parameters *parameters.Set[float32]
 	average    *parameters.Set[float32] // of the weights over the finished epochs, or nil
 	solver     *steps.Adam
-	course     course
-	material   *material // whose trainer made the last step, or is to make the first
+	source     stepSource
+	current    *trainingGraph // whose trainer made the last step, or is to make the first
 	trials     []Trial
 	ahead      bool            // the trainer has made steps that are not stored in parameters and solver
 	examples   []steps.Example // of the current step
@@ -157,11 +157,11 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	}
 	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
 	if data.Mixture != nil {
-		l.course, l.trials = newMixed(data.Mixture, run.Configuration, uint64(run.Seed)), data.Mixture.Trials
+		l.source, l.trials = newMixed(data.Mixture, run.Configuration, uint64(run.Seed)), data.Mixture.Trials
 		return l
 	}
-	l.material = &material{Material: data.Material}
-	l.course = &single{material: l.material, configuration: run.Configuration, seed: uint64(run.Seed)}
+	l.current = &trainingGraph{TrainingGraph: data.TrainingGraph}
+	l.source = &single{graph: l.current, configuration: run.Configuration, seed: uint64(run.Seed)}
 	if len(data.Valid) > 0 || data.ValidParts != nil {
 		l.trials = []Trial{data.trial()}
 	}
@@ -224,7 +224,7 @@ func (l *learner) prepare(ctx context.Context) error {
 		return err
 	}
 	l.announce()
-	if l.material != nil {
+	if l.current != nil {
 		if err := l.makeTrainer(); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (l *learner) initialize() error {
 	l.average = nil
 	l.solver = steps.NewSolver(c, l.relationCount(), l.kernel)
 	l.epoch = 1
-	l.steps, l.queries = l.course.begin(l.epoch)
+	l.steps, l.queries = l.source.begin(l.epoch)
 	return nil
 }
 
@@ -367,7 +367,7 @@ func (l *learner) sameRun(r checkpoint.Record) error {
 // trainEpoch makes the remaining steps of the epoch.
 func (l *learner) trainEpoch(ctx context.Context) error {
 	l.solver.LearningRate = l.learningRate()
-	l.steps, l.queries = l.course.begin(l.epoch)
+	l.steps, l.queries = l.source.begin(l.epoch)
 	if at := l.partial.Step; at > l.steps {
 		return remedy.Errorf(remedy.Do("use %v to train from the beginning", remedy.Flag("force")),
 			"%s of %s says that %d of the %d batches of epoch %d are trained",
@@ -395,11 +395,11 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 
 // trainBatch makes a step of the epoch, and adds it to partial. next is the step to prepare meanwhile, l.steps for none.
 func (l *learner) trainBatch(index, next int) error {
-	batch, err := l.course.at(index)
+	batch, err := l.source.at(index)
 	if err != nil {
 		return err
 	}
-	l.material = batch.material
+	l.current = batch.trainingGraph
 	if err := l.makeTrainer(); err != nil {
 		return err
 	}
@@ -431,7 +431,7 @@ func (l *learner) trainBatch(index, next int) error {
 	l.partial.Queries += int64(len(batch.draws))
 	l.partial.LeftOut += int64(len(batch.draws)) - learned
 	l.partial.Messages += result.Messages
-	if n := l.course.graphs(); n > 0 {
+	if n := l.source.graphs(); n > 0 {
 		if len(l.partial.Graphs) != n {
 			l.partial.Graphs = make([]checkpoint.Part, n)
 		}
@@ -462,7 +462,7 @@ func (l *learner) learningRate() float64 { return steps.LearningRate(l.Configura
 // explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that remains. A training
 // in memory has no remedy and no checkpoint.
 func (l *learner) explain(err error) error {
-	if at := l.material; at != nil {
+	if at := l.current; at != nil {
 		err = graph.Named(err, at.Entities, at.BaseRelations)
 		if at.name != "" {
 			err = fmt.Errorf("graph %s: %w", at.name, err)

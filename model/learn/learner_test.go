@@ -48,7 +48,7 @@ func toy(t testing.TB) Data {
 		names[i] = fmt.Sprint("node ", i)
 	}
 	return Data{
-		Material: Material{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)}, Valid: requestsOf(g, held, append(slices.Clone(facts), held...)),
+		TrainingGraph: TrainingGraph{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)}, Valid: requestsOf(g, held, append(slices.Clone(facts), held...)),
 		Vocabulary: checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
 	}
 }

@@ -20,9 +20,9 @@ import (
 type Mixture struct {
 	// Description is recorded in checkpoints.
 	Description checkpoint.Mixture
-	// Materials are the graphs of Description.Graphs, Trials the graphs of Description.Valid.
-	Materials []Material
-	Trials    []Trial
+	// TrainingGraphs are the graphs of Description.Graphs, Trials the graphs of Description.Valid.
+	TrainingGraphs []TrainingGraph
+	Trials         []Trial
 }
 
 // Trial is a graph with validation queries.
@@ -57,14 +57,14 @@ func (t Trial) each(each func([]answer.Request) error) error {
 	return workload.Each(t.Parts, 0, t.Parts.Len(), each)
 }
 
-// mixed is the course of several graphs.
+// mixed is the stepSource of several graphs.
 type mixed struct {
 	description   checkpoint.Mixture
 	configuration configuration.Configuration
 	seed          uint64
 	bounds        []float64 // upper bounds of the graphs in [0, 1]: a random number draws the first graph whose bound is above it
 	walks         []*walk   // through the graphs; the last one, of made graphs, is through the current one
-	taken         []int64   // the steps made on each
+	stepsOn       []int64   // the steps made on each
 	next          int64     // the step of the training that comes next
 	first         int64     // of the epoch
 }
@@ -84,19 +84,19 @@ func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
 	if d.Made != nil {
 		real -= d.Made.Share
 	}
-	for i, l := range m.Materials {
-		mix.walks = append(mix.walks, newWalk(&material{Material: l, name: d.Graphs[i].Name}, parallel.Seed(seed, purposeWalk, uint64(i))))
+	for i, l := range m.TrainingGraphs {
+		mix.walks = append(mix.walks, newWalk(&trainingGraph{TrainingGraph: l, name: d.Graphs[i].Name}, parallel.Seed(seed, purposeWalk, uint64(i))))
 		sum += weight(d, i)
 	}
 	bound := 0.
-	for i := range m.Materials {
+	for i := range m.TrainingGraphs {
 		bound += real * weight(d, i) / sum
 		mix.bounds = append(mix.bounds, bound)
 	}
 	if d.Made != nil {
 		mix.walks, mix.bounds = append(mix.walks, nil), append(mix.bounds, 1)
 	}
-	mix.taken = make([]int64, len(mix.walks))
+	mix.stepsOn = make([]int64, len(mix.walks))
 	return mix
 }
 
@@ -114,27 +114,27 @@ func (m *mixed) begin(epoch int) (n int, queries int64) {
 func (m *mixed) at(step int) (batch, error) {
 	target := m.first + int64(step)
 	for ; m.next < target; m.next++ { // a training that resumes passes the steps before
-		graph := m.turn(m.next)
+		graph := m.graphOf(m.next)
 		if !m.makes(graph) {
 			m.walks[graph].next(m.configuration)
 		}
-		m.taken[graph]++
+		m.stepsOn[graph]++
 	}
-	graph := m.turn(target)
+	graph := m.graphOf(target)
 	if m.makes(graph) {
-		if err := m.make(graph); err != nil {
+		if err := m.makeGraph(graph); err != nil {
 			return batch{}, err
 		}
 	}
 	b := m.walks[graph].next(m.configuration)
 	b.graph = graph
-	m.taken[graph]++
+	m.stepsOn[graph]++
 	m.next++
 	return b, nil
 }
 
-// turn returns the graph of a step.
-func (m *mixed) turn(step int64) int {
+// graphOf returns the graph of a step.
+func (m *mixed) graphOf(step int64) int {
 	u := float64(parallel.Seed(m.seed, purposeTurn, uint64(step))>>11) / (1 << 53)
 	for i, bound := range m.bounds {
 		if u < bound {
@@ -147,10 +147,10 @@ func (m *mixed) turn(step int64) int {
 // makes reports whether a graph is the one of made graphs.
 func (m *mixed) makes(graph int) bool { return graph == len(m.description.Graphs) }
 
-// make makes the graph of the next step on made graphs, unless the current one has steps left.
-func (m *mixed) make(graph int) error {
+// makeGraph makes the graph of the next step on made graphs, unless the current one has steps left.
+func (m *mixed) makeGraph(graph int) error {
 	made := m.description.Made
-	number, position := m.taken[graph]/int64(made.Steps), m.taken[graph]%int64(made.Steps)
+	number, position := m.stepsOn[graph]/int64(made.Steps), m.stepsOn[graph]%int64(made.Steps)
 	if position > 0 && m.walks[graph] != nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (m *mixed) make(graph int) error {
 	if err != nil {
 		return err
 	}
-	w := newWalk(&material{Material: l, name: fmt.Sprintf("%s %d", checkpoint.MadeGraphs, number+1)}, seed)
+	w := newWalk(&trainingGraph{TrainingGraph: l, name: fmt.Sprintf("%s %d", checkpoint.MadeGraphs, number+1)}, seed)
 	for range position {
 		w.next(m.configuration)
 	}
@@ -168,26 +168,26 @@ func (m *mixed) make(graph int) error {
 }
 
 // Make makes a graph to learn from. Its held out facts are not used.
-func Make(seed uint64, o synthetic.Options) (Material, error) {
+func Make(seed uint64, o synthetic.Options) (TrainingGraph, error) {
 	made, err := synthetic.New(seed, o)
 	if err != nil {
-		return Material{}, err
+		return TrainingGraph{}, err
 	}
 	g, err := graph.New(made.Entities, made.Relations, made.Facts)
 	if err != nil {
-		return Material{}, fmt.Errorf("a graph made from seed %d: %w", seed, err)
+		return TrainingGraph{}, fmt.Errorf("a graph made from seed %d: %w", seed, err)
 	}
-	return Material{
+	return TrainingGraph{
 		Graph: g, Relations: relations.GraphOf(g),
 		Train: steps.TrainingSet{Facts: made.Facts, BaseRelations: int32(made.Relations), Graph: g},
 	}, nil
 }
 
-// materials returns the material of each graph, of made ones the current.
-func (m *mixed) materials() (all []*material) {
+// trainingGraphs returns each graph, of made ones the current.
+func (m *mixed) trainingGraphs() (all []*trainingGraph) {
 	for _, w := range m.walks {
 		if w != nil {
-			all = append(all, w.material)
+			all = append(all, w.graph)
 		}
 	}
 	return all
@@ -197,21 +197,21 @@ func (m *mixed) graphs() int { return len(m.walks) }
 
 // walk goes through the batches of a graph, epoch after epoch.
 type walk struct {
-	material *material
-	seed     uint64
-	epoch    int
-	batches  [][]steps.Draw // left of the epoch
+	graph   *trainingGraph
+	seed    uint64
+	epoch   int
+	batches [][]steps.Draw // left of the epoch
 }
 
-func newWalk(l *material, seed uint64) *walk { return &walk{material: l, seed: seed} }
+func newWalk(l *trainingGraph, seed uint64) *walk { return &walk{graph: l, seed: seed} }
 
 // next returns the next batch.
 func (w *walk) next(c configuration.Configuration) batch {
 	if len(w.batches) == 0 {
 		w.epoch++
-		w.batches = steps.Schedule(w.material.Train.Keys(c), c, w.seed, w.epoch)
+		w.batches = steps.Schedule(w.graph.Train.Keys(c), c, w.seed, w.epoch)
 	}
-	b := batch{material: w.material, draws: w.batches[0], seed: w.seed, epoch: w.epoch}
+	b := batch{trainingGraph: w.graph, draws: w.batches[0], seed: w.seed, epoch: w.epoch}
 	w.batches = w.batches[1:]
 	return b
 }

@@ -25,7 +25,7 @@ func toyMixture(t testing.TB) Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small := Material{Graph: g, Train: trainingSet(g, facts)}
+	small := TrainingGraph{Graph: g, Train: trainingSet(g, facts)}
 	first := toy(t)
 	trials := []Trial{first.trial(), {Graph: g, Queries: requestsOf(g, facts[:4], facts)}}
 	trials[0].Name, trials[1].Name = "toy", "small"
@@ -36,7 +36,7 @@ func toyMixture(t testing.TB) Data {
 			Made:  &checkpoint.Made{Share: .25, Steps: 3, Options: synthetic.Options{Entities: synthetic.Range{Least: 20, Most: 40}, Relations: synthetic.Range{Least: 3, Most: 6}, Degree: synthetic.Range{Least: 2, Most: 3}}},
 			Valid: []checkpoint.Seen{{Name: "toy"}, {Name: "small"}},
 		},
-		Materials: []Material{first.Material, small}, Trials: trials,
+		TrainingGraphs: []TrainingGraph{first.TrainingGraph, small}, Trials: trials,
 	}}
 }
 
@@ -120,11 +120,11 @@ func TestTurnsOfAMixture(t *testing.T) {
 	t.Parallel()
 	m := &Mixture{Description: checkpoint.Mixture{
 		Graphs: []checkpoint.Seen{{Facts: 100}, {Facts: 900}}, Exponent: .5, Steps: 1, Made: &checkpoint.Made{Share: .2, Steps: 1},
-	}, Materials: make([]Material, 2)}
+	}, TrainingGraphs: make([]TrainingGraph, 2)}
 	of, counts := newMixed(m, configuration.Default(), 3), make([]float64, 3)
 	const steps = 100000
 	for step := range int64(steps) {
-		counts[of.turn(step)] += 1. / steps
+		counts[of.graphOf(step)] += 1. / steps
 	}
 	for i, want := range []float64{.2, .6, .2} {
 		if !(math.Abs(counts[i]-want) <= .01) {

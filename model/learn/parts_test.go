@@ -114,8 +114,8 @@ func outlined(t *testing.T, k *kg.KG, data Data, run Run, drawn *parts.Drawn) Da
 	t.Helper()
 	train, valid := open(t, k, parts.Train, run, drawn), open(t, k, "valid", run, nil)
 	d := Data{
-		Material:   Material{Graph: train.Header.Outline(), BaseRelations: k.Relations, Train: steps.NewPartsSet(train, data.Train.Keys(run.Configuration))},
-		Vocabulary: data.Vocabulary, ValidOn: &kg.View{Graph: valid.Header.Outline()},
+		TrainingGraph: TrainingGraph{Graph: train.Header.Outline(), BaseRelations: k.Relations, Train: steps.NewPartsSet(train, data.Train.Keys(run.Configuration))},
+		Vocabulary:    data.Vocabulary, ValidOn: &kg.View{Graph: valid.Header.Outline()},
 	}
 	queries, err := k.Queries(t.Context(), "valid")
 	if err != nil {

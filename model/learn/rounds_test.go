@@ -250,7 +250,7 @@ func TestInterruptedRounds(t *testing.T) {
 func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
 	task := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), 1)[0]
-	own, name := task.result(checkpoint.Folder(run.Checkpoints), 0)
+	results, name := task.result(checkpoint.Folder(run.Checkpoints), 0)
 	for _, spoil := range []func([]byte) []byte{
 		nil,
 		func(data []byte) []byte { return data[:len(data)/2] },
@@ -263,12 +263,12 @@ func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 		if err := l.trainShard(t.Context(), task, 0, func(int64, float64) {}); err != nil {
 			t.Fatal(err)
 		}
-		whole := contents(t, string(own))
+		whole := contents(t, string(results))
 		want := []int64{32} // in one call, not one for each step
 		if spoil != nil {
 			want = []int64{16, 16}
 			for file, text := range whole {
-				if err := storage.WriteFile(t.Context(), storage.Join(string(own), file), spoil([]byte(text))); err != nil {
+				if err := storage.WriteFile(t.Context(), storage.Join(string(results), file), spoil([]byte(text))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -280,7 +280,7 @@ func TestFinishedShardsAreNotTrainedAgain(t *testing.T) {
 		if diff := cmp.Diff(want, trained); diff != "" {
 			t.Errorf("queries of %s (-want +got):\n%s", name, diff)
 		}
-		sameFiles(t, whole, contents(t, string(own)))
+		sameFiles(t, whole, contents(t, string(results)))
 	}
 }
 

@@ -48,8 +48,8 @@ func (w *Worker) Train(ctx context.Context, run Run, t Task, shard int, trained 
 // trainShard implements Train.
 func (l *learner) trainShard(ctx context.Context, t Task, shard int, trained func(queries int64, loss float64)) error {
 	l.epoch = t.Round.Epoch
-	own, name := t.result(l.folder, shard)
-	result, err := own.State(ctx, name)
+	results, name := t.result(l.folder, shard)
+	result, err := results.State(ctx, name)
 	damaged := new(checkpoint.DamagedError)
 	switch {
 	case err == nil && l.sameRun(result.Record) == nil:
@@ -71,7 +71,7 @@ func (l *learner) trainShard(ctx context.Context, t Task, shard int, trained fun
 	}
 	r.Partial = &l.partial
 	weights, state := l.stored()
-	if err := own.Save(context.WithoutCancel(ctx), r, weights, state); err != nil {
+	if err := results.Save(context.WithoutCancel(ctx), r, weights, state); err != nil {
 		return fmt.Errorf("saving the result of a round: %w", err)
 	}
 	return nil
@@ -107,7 +107,7 @@ func (l *learner) start(ctx context.Context, t Task) (done bool, err error) {
 func (l *learner) makeSteps(ctx context.Context, indices []int, trained func(queries int64, loss float64)) error {
 	l.partial = checkpoint.Partial{}
 	l.solver.LearningRate = l.learningRate()
-	l.steps, l.queries = l.course.begin(l.epoch)
+	l.steps, l.queries = l.source.begin(l.epoch)
 	for i, index := range indices {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -16,10 +16,10 @@ type Speed struct {
 
 // Measure trains and ranks some queries in memory for about the given time. Nothing that a training computes depends on it, and it writes neither
 // checkpoints nor a history. The first step, which reserves memory, is not counted, and one more is always made.
-func Measure(ctx context.Context, run Run, data Data, about time.Duration) (Speed, error) {
+func Measure(ctx context.Context, run Run, data Data, span time.Duration) (Speed, error) {
 	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
 	l := newLearner(run, data, nil)
-	speed, err := l.measure(ctx, about)
+	speed, err := l.measure(ctx, span)
 	if closing := l.freeTrainers(); err == nil {
 		err = closing
 	}
@@ -28,7 +28,7 @@ func Measure(ctx context.Context, run Run, data Data, about time.Duration) (Spee
 }
 
 // measure implements Measure: steps take two thirds of the time, ranks the rest.
-func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, error) {
+func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error) {
 	var s Speed
 	if err := l.initialize(); err != nil {
 		return s, err
@@ -38,7 +38,7 @@ func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, erro
 		return s, err
 	}
 	trained, began := l.partial.Queries, time.Now()
-	for step := 1; step == 1 || time.Since(began) < about*2/3; step++ {
+	for step := 1; step == 1 || time.Since(began) < span*2/3; step++ {
 		if err := ctx.Err(); err != nil {
 			return s, context.Cause(ctx)
 		}
@@ -62,7 +62,7 @@ func (l *learner) measure(ctx context.Context, about time.Duration) (Speed, erro
 	}
 	ranked := 0
 	began = time.Now()
-	for batch := 8 * l.Threads; ranked < len(trial.Queries) && (ranked == 0 || time.Since(began) < about/3); batch *= 2 {
+	for batch := 8 * l.Threads; ranked < len(trial.Queries) && (ranked == 0 || time.Since(began) < span/3); batch *= 2 {
 		queries := trial.Queries[ranked:min(ranked+batch, len(trial.Queries))]
 		if ranked == 0 { // makes the threads' buffers
 			if _, err := model.Answer(ctx, queries[:1], answer.Want{}); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // makeTrainer makes the trainer of the current graph if there is none: validation frees its memory.
 func (l *learner) makeTrainer() error {
-	at := l.material
+	at := l.current
 	if at.trainer != nil {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (l *learner) makeTrainer() error {
 
 // cpuTrainer returns a trainer on the processor.
 func (l *learner) cpuTrainer() (steps.Stepper, error) {
-	return steps.New(l.material.Graph, l.material.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
+	return steps.New(l.current.Graph, l.current.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
 }
 
 // closeTrainers stores the weights and the solver and frees the memory of all trainers.
@@ -49,7 +49,7 @@ func (l *learner) closeTrainers() error {
 // freeTrainers frees the memory of all trainers without storing the weights.
 func (l *learner) freeTrainers() error {
 	var errs []error
-	for _, m := range l.course.materials() {
+	for _, m := range l.source.trainingGraphs() {
 		if m.trainer != nil {
 			errs = append(errs, m.trainer.Close())
 			m.trainer = nil
@@ -63,7 +63,7 @@ func (l *learner) store() error {
 	if !l.ahead {
 		return nil
 	}
-	if err := l.material.trainer.Store(); err != nil {
+	if err := l.current.trainer.Store(); err != nil {
 		return fmt.Errorf("copying the weights from %v: %w", l.device.Accelerator(), l.explain(err))
 	}
 	l.ahead = false
@@ -72,7 +72,7 @@ func (l *learner) store() error {
 
 // load brings the trainers up to date with the parameters and the solver. What they have not stored is lost.
 func (l *learner) load() error {
-	for _, m := range l.course.materials() {
+	for _, m := range l.source.trainingGraphs() {
 		if m.trainer == nil {
 			continue
 		}
@@ -86,7 +86,7 @@ func (l *learner) load() error {
 
 // step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
 func (l *learner) step(examples []steps.Example, seed uint64) (steps.Result, error) {
-	result, err := l.material.trainer.Step(examples, seed)
+	result, err := l.current.trainer.Step(examples, seed)
 	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
 		l.announce()
 		if err := l.closeTrainers(); err != nil {
@@ -95,7 +95,7 @@ func (l *learner) step(examples []steps.Example, seed uint64) (steps.Result, err
 		if err := l.makeTrainer(); err != nil {
 			return result, err
 		}
-		result, err = l.material.trainer.Step(examples, seed)
+		result, err = l.current.trainer.Step(examples, seed)
 	}
 	if err == nil {
 		l.ahead = true
@@ -145,13 +145,13 @@ func (l *learner) skipStep() error {
 // announceStep lets the trainer of a single graph prepare a step of the epoch while it makes the step before. If the examples cannot be read, the
 // step itself returns the error.
 func (l *learner) announceStep(index int) {
-	if index >= l.steps || l.course.graphs() > 0 {
+	if index >= l.steps || l.source.graphs() > 0 {
 		return
 	}
-	l.material.trainer.Announce(func() ([]steps.Example, uint64) {
+	l.current.trainer.Announce(func() ([]steps.Example, uint64) {
 		u := &l.upcoming
 		u.epoch = 0
-		next, err := l.course.at(index)
+		next, err := l.source.at(index)
 		if err == nil {
 			u.examples, err = l.withNegatives(next, u.examples)
 		}

@@ -35,8 +35,8 @@ func (a *Adam) Restore(tensors []safetensors.Tensor[float32], steps int64) error
 		given[t.Name] = t
 	}
 	// Check all tensors before the first is copied.
-	own, _ := a.State()
-	for _, t := range own {
+	current, _ := a.State()
+	for _, t := range current {
 		g, ok := given[t.Name]
 		if !ok {
 			return fmt.Errorf("restoring the solver: its state has no %s", t.Name)
@@ -53,7 +53,7 @@ func (a *Adam) Restore(tensors []safetensors.Tensor[float32], steps int64) error
 		return fmt.Errorf("restoring the solver: %d steps", steps)
 	}
 	for _, t := range tensors {
-		for _, o := range own {
+		for _, o := range current {
 			if o.Name == t.Name {
 				copy(o.Data, t.Data)
 			}

@@ -34,10 +34,10 @@ func (k *Keys) number(source, relation int32) int32 {
 
 // joinedSchedule returns the batches of an epoch of queries of several answers.
 func joinedSchedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
-	epochs, queries := 2*turnsOf(k.Facts, c), 2*k.Facts // of a round
-	round, turn := (epoch-1)/epochs, (epoch-1)%epochs
+	epochs, queries := 2*epochsOfRound(k.Facts, c), 2*k.Facts // of a round
+	round, part := (epoch-1)/epochs, (epoch-1)%epochs
 	order := k.roundOfAnswers(c, parallel.Seed(seed, purposeAnswers, uint64(round)))
-	batches := slices.Collect(slices.Chunk(slices.Clone(order[turn*queries/epochs:(turn+1)*queries/epochs]), c.BatchSize))
+	batches := slices.Collect(slices.Chunk(slices.Clone(order[part*queries/epochs:(part+1)*queries/epochs]), c.BatchSize))
 	for _, b := range batches {
 		b[0].Joined = false
 	}

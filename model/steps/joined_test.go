@@ -61,7 +61,7 @@ func TestRoundDrawsEveryQueryOnce(t *testing.T) {
 	counts := groups(facts, 2)
 	for _, c := range []configuration.Configuration{joining(4, .5, 16, 0), joining(4, .5, 3, 0), joining(100, 1, 16, 0), joining(3, .34, 1, 0), joining(4, .5, 16, 37), by(configuration.BatchingGrouped), by(configuration.BatchingRelation)} {
 		set := setOf(t, facts, 2)
-		epochs := 2 * turnsOf(len(facts), c)
+		epochs := 2 * epochsOfRound(len(facts), c)
 		for round := range 2 {
 			drawn, queries, largest := map[Draw]int{}, 0, 0
 			for epoch := range epochs {

@@ -103,12 +103,12 @@ func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][
 
 // Drawn returns how many of a number of facts an epoch draws, at most.
 func Drawn(facts int, c configuration.Configuration) int {
-	turns := turnsOf(facts, c)
-	return (facts + turns - 1) / turns
+	epochs := epochsOfRound(facts, c)
+	return (facts + epochs - 1) / epochs
 }
 
-// turnsOf returns the number of epochs that together draw each of a number of facts once.
-func turnsOf(facts int, c configuration.Configuration) int {
+// epochsOfRound returns the number of epochs that together draw each of a number of facts once.
+func epochsOfRound(facts int, c configuration.Configuration) int {
 	if n := c.QueriesPerEpoch; n > 0 && n < facts {
 		return (facts + n - 1) / n
 	}
@@ -118,13 +118,13 @@ func turnsOf(facts int, c configuration.Configuration) int {
 // drawnIn returns the facts that an epoch draws, in its order. Where an epoch does not draw all facts, the epochs of a round draw
 // consecutive parts of one order, whose lengths differ by at most one.
 func drawnIn(facts int, c configuration.Configuration, seed uint64, epoch int) []int32 {
-	turns := turnsOf(facts, c)
-	if turns == 1 {
+	epochs := epochsOfRound(facts, c)
+	if epochs == 1 {
 		return shuffled(facts, parallel.Seed(seed, purposeOrder, uint64(epoch)))
 	}
-	round, turn := (epoch-1)/turns, (epoch-1)%turns
+	round, part := (epoch-1)/epochs, (epoch-1)%epochs
 	order := shuffled(facts, parallel.Seed(seed, purposeRound, uint64(round)))
-	return slices.Clone(order[turn*facts/turns : (turn+1)*facts/turns])
+	return slices.Clone(order[part*facts/epochs : (part+1)*facts/epochs])
 }
 
 // relationsOfBatch is the number of base relations, about, that a batch of BatchingRelation asks.

@@ -17,13 +17,13 @@ var cards = newPool()
 type pool struct {
 	sync.Mutex
 	changed *sync.Cond
-	taken   map[int]bool
+	inUse   map[int]bool
 	lost    map[int]bool // devices that have failed
 	number  int          // of the machine's devices, 0 until it is known
 }
 
 func newPool() *pool {
-	p := &pool{taken: map[int]bool{}}
+	p := &pool{inUse: map[int]bool{}}
 	p.changed = sync.NewCond(p)
 	p.forget()
 	return p
@@ -63,7 +63,7 @@ func (p *pool) take(ctx context.Context, choice device.Choice) (ordinal int, err
 			return 0, err
 		}
 		if found {
-			p.taken[ordinal] = true
+			p.inUse[ordinal] = true
 			return ordinal, nil
 		}
 		p.changed.Wait()
@@ -75,12 +75,12 @@ func (p *pool) take(ctx context.Context, choice device.Choice) (ordinal int, err
 // another. Devices are opened when they are needed first, which shows how many there are.
 func (p *pool) find(choice device.Choice) (ordinal int, found bool, err error) {
 	if !choice.All {
-		return choice.Ordinal, !p.taken[choice.Ordinal], nil
+		return choice.Ordinal, !p.inUse[choice.Ordinal], nil
 	}
 	busy := false
 	for i := 0; p.number == 0 || i < p.number; i++ {
 		switch {
-		case p.taken[i]:
+		case p.inUse[i]:
 			busy = true
 		case p.lost[i]:
 			ordinal, found = i, true
@@ -101,7 +101,7 @@ func (p *pool) find(choice device.Choice) (ordinal int, found bool, err error) {
 func (p *pool) giveBack(ordinal int, lost bool) {
 	p.Lock()
 	defer p.Unlock()
-	delete(p.taken, ordinal)
+	delete(p.inUse, ordinal)
 	if lost {
 		p.lost[ordinal] = true
 	}

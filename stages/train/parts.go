@@ -47,8 +47,8 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 		return learn.Data{}, err
 	}
 	d := learn.Data{
-		Material:   learn.Material{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: steps.NewPartsSet(folder, keys)},
-		Vocabulary: checkpoint.VocabularyOf(loaded),
+		TrainingGraph: learn.TrainingGraph{Graph: h.Outline(), BaseRelations: loaded.Relations, Train: steps.NewPartsSet(folder, keys)},
+		Vocabulary:    checkpoint.VocabularyOf(loaded),
 	}
 	d.Vocabulary.Entities = h.Entities // whose names an outline has not read
 	return d, nil

@@ -72,8 +72,8 @@ func TestOpenPreset(t *testing.T) {
 
 func TestOwnPresets(t *testing.T) {
 	t.Parallel()
-	read := func(text string) (own, error) {
-		return readOwn(fstest.MapFS{
+	read := func(text string) (foundPresets, error) {
+		return readFound(fstest.MapFS{
 			"presets/b.json": {Data: []byte(text)}, "presets/a.json": {Data: []byte(`{"layers": 3}`)}, "presets/README.md": {Data: []byte("# Presets")},
 		})
 	}
@@ -84,7 +84,7 @@ func TestOwnPresets(t *testing.T) {
 	if _, err := read(`{"preset": "a"}`); err == nil || !strings.HasPrefix(err.Error(), `presets/b.json:1:2: unknown preset "a"`) {
 		t.Errorf("a preset over one that is not the authors': %v", err)
 	}
-	for _, name := range OwnPresetNames() {
+	for _, name := range FoundPresetNames() {
 		if _, authors := authorsPreset(name); authors {
 			t.Errorf("presets/%s.json hides a preset of the authors", name)
 		}

@@ -12,7 +12,7 @@ import (
 // a configuration that this project's own searches found. The authors' implementation also updated inactive entities, so
 // a preset of theirs is a starting point for tuning. An unknown name is an error that names the closest ones.
 func Preset(name string) (Configuration, error) {
-	if c, ok := ownPresets().byName[name]; ok {
+	if c, ok := allFound().byName[name]; ok {
 		return c, nil
 	}
 	if c, ok := authorsPreset(name); ok {
@@ -44,7 +44,7 @@ func authorsPreset(name string) (c Configuration, ok bool) {
 }
 
 // PresetNames returns the names of all presets: the authors', then our own.
-func PresetNames() []string { return append(AuthorsPresetNames(), OwnPresetNames()...) }
+func PresetNames() []string { return append(AuthorsPresetNames(), FoundPresetNames()...) }
 
 // PresetsHelp lists the names of all presets for the explanation of a flag, and their authors. Names that have the same endings are listed
 // together: "wn-v1, wn-v2 (each also -specific)".
@@ -68,8 +68,8 @@ func PresetsHelp() string {
 		together, also = append(together, base+also+strings.TrimPrefix(endings[base], ", ")+")"), " (also "
 	}
 	text := "of the paper's authors: " + strings.Join(together, ", ")
-	if own := OwnPresetNames(); len(own) > 0 {
-		text += "; found by our own searches: " + strings.Join(own, ", ")
+	if found := FoundPresetNames(); len(found) > 0 {
+		text += "; found by our own searches: " + strings.Join(found, ", ")
 	}
 	return text
 }

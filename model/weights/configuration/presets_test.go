@@ -8,7 +8,7 @@ import (
 
 func TestEveryPresetIsLegal(t *testing.T) {
 	t.Parallel()
-	for _, name := range OwnPresetNames() {
+	for _, name := range FoundPresetNames() {
 		if c, err := Preset(name); err != nil || c.Validate() != nil {
 			t.Errorf("preset %q: %v, %v", name, err, c.Validate())
 		}

@@ -7,8 +7,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Material is a graph that a model is trained on, with its training facts.
-type Material struct {
+// TrainingGraph is a graph that a model is trained on, with its training facts.
+type TrainingGraph struct {
 	Graph *graph.Graph
 	// Entities and BaseRelations are the names in the graph, for errors.
 	Entities, BaseRelations []string
@@ -17,28 +17,28 @@ type Material struct {
 	Train     steps.TrainingSet
 }
 
-// material is a Material with its trainer, nil before its first step and during validation.
-type material struct {
-	Material
+// trainingGraph is a TrainingGraph with its trainer, nil before its first step and during validation.
+type trainingGraph struct {
+	TrainingGraph
 	name    string // "" where there is only one
 	trainer steps.Stepper
 }
 
-// course gives a training its steps, on one graph or on several in turns.
-type course interface {
+// stepSource gives a training its steps, on one graph or on several in turns.
+type stepSource interface {
 	// begin prepares an epoch and returns the numbers of its steps and, about, of its queries.
 	begin(epoch int) (n int, queries int64)
 	// at returns the batch of a step of the epoch, from 0, no earlier one than the call before. It is valid until the next call.
 	at(step int) (batch, error)
-	// materials returns all graphs that may have a trainer.
-	materials() []*material
+	// trainingGraphs returns all graphs that may have a trainer.
+	trainingGraphs() []*trainingGraph
 	// graphs is the number of graphs whose losses are recorded one by one, 0 for a single graph.
 	graphs() int
 }
 
 // batch is the draws that a step trains on.
 type batch struct {
-	*material
+	*trainingGraph
 	// graph is the number of the graph, of graphs.
 	graph int
 	draws []steps.Draw
@@ -52,9 +52,9 @@ func (b batch) examples(into []steps.Example) ([]steps.Example, error) {
 	return b.Train.Examples(b.draws, b.seed, b.epoch, into)
 }
 
-// single is the course of one graph.
+// single is the stepSource of one graph.
 type single struct {
-	material      *material
+	graph         *trainingGraph
 	configuration configuration.Configuration
 	seed          uint64
 	epoch         int
@@ -62,7 +62,7 @@ type single struct {
 }
 
 func (s *single) begin(epoch int) (n int, queries int64) {
-	s.epoch, s.batches = epoch, steps.Schedule(s.material.Train.Keys(s.configuration), s.configuration, s.seed, epoch)
+	s.epoch, s.batches = epoch, steps.Schedule(s.graph.Train.Keys(s.configuration), s.configuration, s.seed, epoch)
 	for _, draws := range s.batches {
 		queries += int64(len(draws))
 	}
@@ -70,9 +70,9 @@ func (s *single) begin(epoch int) (n int, queries int64) {
 }
 
 func (s *single) at(step int) (batch, error) {
-	return batch{material: s.material, draws: s.batches[step], seed: s.seed, epoch: s.epoch}, nil
+	return batch{trainingGraph: s.graph, draws: s.batches[step], seed: s.seed, epoch: s.epoch}, nil
 }
 
-func (s *single) materials() []*material { return []*material{s.material} }
+func (s *single) trainingGraphs() []*trainingGraph { return []*trainingGraph{s.graph} }
 
 func (s *single) graphs() int { return 0 }

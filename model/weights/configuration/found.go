@@ -9,32 +9,32 @@ import (
 	"sync"
 )
 
-// ownFiles holds the preset files that searches of this project found, and a README.
+// foundFiles holds the preset files that searches of this project found, and a README.
 //
 //go:embed presets
-var ownFiles embed.FS
+var foundFiles embed.FS
 
-// own holds the presets of a folder: the name of a preset is the name of its file without the extension. A preset may be based on one of
+// foundPresets holds the presets of a folder: the name of a preset is the name of its file without the extension. A preset may be based on one of
 // the authors' presets, but not on another preset of the folder.
-type own struct {
+type foundPresets struct {
 	byName map[string]Configuration
 	names  []string // in alphabetical order
 }
 
-// OwnPresetNames returns the names of the presets that were found by searches of this project.
-func OwnPresetNames() []string { return slices.Clone(ownPresets().names) }
+// FoundPresetNames returns the names of the presets that were found by searches of this project.
+func FoundPresetNames() []string { return slices.Clone(allFound().names) }
 
-var ownPresets = sync.OnceValue(func() own {
-	o, err := readOwn(ownFiles)
+var allFound = sync.OnceValue(func() foundPresets {
+	o, err := readFound(foundFiles)
 	if err != nil {
 		panic(err) // the files are part of the program, and tested
 	}
 	return o
 })
 
-// readOwn reads the folder presets.
-func readOwn(files fs.FS) (own, error) {
-	o := own{byName: map[string]Configuration{}}
+// readFound reads the folder presets.
+func readFound(files fs.FS) (foundPresets, error) {
+	o := foundPresets{byName: map[string]Configuration{}}
 	found, err := fs.Glob(files, "presets/*.json") // sorted
 	if err != nil {
 		return o, err
