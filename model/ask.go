@@ -38,23 +38,24 @@ type Answers struct {
 // Answer is an entity that may be, or is known to be, an answer of a query. Its JSON is what serve answers.
 type Answer struct {
 	Entity string `json:"entity"`
-	// Probability is the probability that the fact is true, given that the graph does not state it, or nil: nothing is fitted yet
-	// (Fit), or too few facts of the relation are known. It is the same for a query in either direction, and for Score, Between
-	// and Discover.
+	// Probability is the probability that the fact is true, given that the graph does not state it, or nil: nothing is
+	// fitted yet (Fit), or too few facts of the relation are known. It is the same for a query in either direction, and
+	// for Score, Between and Discover.
 	Probability *float64 `json:"probability,omitempty"`
 	// Odds are the probability as people read it; see the function.
 	Odds string `json:"odds,omitempty"`
-	// Score is the model's logit, and Rank the filtered rank among all entities, with ties counted against the answer. How likely an answer
-	// with a score is true differs between models and relations.
+	// Score is the model's logit, and Rank the filtered rank among all entities, with ties counted against the answer.
+	// How likely an answer with a score is true differs between models and relations.
 	Score float32 `json:"score"`
 	Rank  int64   `json:"rank"`
 	// OtherScore and OtherRank belong to the source as an answer of the query in the other direction, from Entity.
 	OtherScore float32 `json:"other_score"`
 	OtherRank  int64   `json:"other_rank"`
-	// Hops is the least number of edges from the source to the entity without the fact itself, or Unreached where the entity is
-	// farther away than the model has layers.
+	// Hops is the least number of edges from the source to the entity without the fact itself, or Unreached where the
+	// entity is farther away than the model has layers.
 	Hops Hops `json:"hops"`
-	// Known is true if the answer is a known fact: one of the graph or of its validation and test splits. It was scored without that fact.
+	// Known is true if the answer is a known fact: one of the graph or of its validation and test splits. It was scored
+	// without that fact.
 	Known bool `json:"known"`
 }
 
@@ -91,8 +92,8 @@ type asking struct {
 	kind       *string  // a type, of OfType
 }
 
-// WithKnown adds the known answers, each scored in the graph without its fact, which takes two propagations: the 100 highest scores. Of others
-// there is the number, Answers.Unlisted.
+// WithKnown adds the known answers, each scored in the graph without its fact, which takes two propagations: the 100
+// highest scores. Of others there is the number, Answers.Unlisted.
 func WithKnown() AskOption { return func(a *asking) { a.known = true } }
 
 // Among leaves out all answers but the given entities.
@@ -132,8 +133,9 @@ func (m *Model) asking(ctx context.Context, k int, options []AskOption) (answer.
 	return asked, nil
 }
 
-// Ask returns the k best new answers of a query, fewer where there are fewer. The best ones by their scores, at least 10, are queried in the other direction,
-// too: a query takes as many propagations. The error of an unknown entity or relation is an *UnknownNameError.
+// Ask returns the k best new answers of a query, fewer where there are fewer. The best ones by their scores, at least
+// 10, are queried in the other direction, too: a query takes as many propagations. The error of an unknown entity or
+// relation is an *UnknownNameError.
 func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOption) (Answers, error) {
 	asked, err := m.asking(ctx, k, options)
 	if err != nil {
@@ -150,9 +152,9 @@ func (m *Model) Ask(ctx context.Context, query Query, k int, options ...AskOptio
 	return answers[0], nil
 }
 
-// AskAll returns the k best new answers of each query, in the order of the queries. It answers the queries of a source together, also of concurrent
-// calls, and uses all workers; the answers equal Ask's. Concurrent calls take turns. If a name is unknown, no query is answered. It
-// returns as soon as ctx ends.
+// AskAll returns the k best new answers of each query, in the order of the queries. It answers the queries of a source
+// together, also of concurrent calls, and uses all workers; the answers equal Ask's. Concurrent calls take turns. If a
+// name is unknown, no query is answered. It returns as soon as ctx ends.
 func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...AskOption) ([]Answers, error) {
 	asked, err := m.asking(ctx, k, options)
 	if err != nil {
@@ -183,8 +185,8 @@ func (m *Model) ask(ctx context.Context, queries []graph.Query, asked answer.Ask
 	return answers, nil
 }
 
-// Watch has done called after each batch of queries that were computed together, for one call or several, with their number and the time that they
-// took, by a thread, which waits for it.
+// Watch has done called after each batch of queries that were computed together, for one call or several, with their
+// number and the time that they took, by a thread, which waits for it.
 func (m *Model) Watch(done func(queries int, took time.Duration)) { m.opened.Watch(done) }
 
 // failed says by name what failed, and the model.

@@ -32,8 +32,8 @@ var cards = func() learntest.Machine {
 
 func init() { accelerator.Register(cards) }
 
-// A program that scores on GPUs registers them when it starts, here those of NVIDIA's driver. Without a GPU that the driver finds, "cuda"
-// is an error and "auto" the CPU.
+// A program that scores on GPUs registers them when it starts, here those of NVIDIA's driver. Without a GPU that the
+// driver finds, "cuda" is an error and "auto" the CPU.
 func ExampleWithDevice() {
 	accelerator.Register(gpu.Driver(cuda.Open)) // imports tagnet/model/accelerator, tagnet/model/gpu and tagnet/model/gpu/cuda
 	m, err := model.Open(context.Background(), "./workspace", model.WithDevice("cuda"))
@@ -110,7 +110,8 @@ func scored() (n int) {
 	return n
 }
 
-// TestDeviceIsShared asks two models on one device at the same time: it is opened once, and has its memory back when they are closed.
+// TestDeviceIsShared asks two models on one device at the same time: it is opened once, and has its memory back when
+// they are closed.
 func TestDeviceIsShared(t *testing.T) {
 	before := cards[0].Count("open")
 	cpu, card := onBoth(t, "cuda")
@@ -153,7 +154,8 @@ func TestDeviceOfNoUse(t *testing.T) {
 	}
 	c := configuration.Default()
 	c.Policy, c.Layers, c.Dim, c.Epochs = configuration.PolicyAStar, 2, 8, 1
-	if _, err := model.Train(t.Context(), model.Facts{Train: family()}, c, 1, nil, model.WithDevice("cuda")); err == nil || !strings.Contains(err.Error(), "policy astar runs on the CPU alone") {
+	if _, err := model.Train(t.Context(), model.Facts{Train: family()}, c, 1, nil, model.WithDevice("cuda")); err == nil ||
+		!strings.Contains(err.Error(), "policy astar runs on the CPU alone") {
 		t.Errorf("A*Net: %v", err)
 	}
 }

@@ -36,9 +36,10 @@ func WithTraining(c configuration.Configuration, seed int64) Option {
 	return func(o *options) { o.training, o.seed = &c, seed }
 }
 
-// Discover lists the facts that facts in memory lack most likely, the surest first, with probabilities unless there are too few facts (ErrTooFew of Fit): with
-// zero, the foundation model that tagnet comes with, with the one of WithCheckpoint, or of WithTraining. To ask the model more, make it with
-// LoadFacts or Train, and call its methods Fit and Discover.
+// Discover lists the facts that facts in memory lack most likely, the surest first, with probabilities unless there are
+// too few facts (ErrTooFew of Fit): with zero, the foundation model that tagnet comes with, with the one of
+// WithCheckpoint, or of WithTraining. To ask the model more, make it with LoadFacts or Train, and call its methods Fit
+// and Discover.
 func Discover(ctx context.Context, facts []Triple, d Discovery, list ...Option) (_ []ScoredTriple, err error) {
 	o, err := newOptions(list)
 	if err != nil {
@@ -63,9 +64,9 @@ func Discover(ctx context.Context, facts []Triple, d Discovery, list ...Option) 
 	return m.Discover(ctx, d)
 }
 
-// Discover lists new facts in the order of ScoredTriple.Compare: those among the 10 best new answers of one of their two queries, of all entities. They have
-// probabilities if Fit has made them. It takes about two propagations for each entity with each relation in either direction. The error of an unknown
-// relation is an *UnknownNameError.
+// Discover lists new facts in the order of ScoredTriple.Compare: those among the 10 best new answers of one of their
+// two queries, of all entities. They have probabilities if Fit has made them. It takes about two propagations for each
+// entity with each relation in either direction. The error of an unknown relation is an *UnknownNameError.
 func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, error) {
 	if d.Most < 0 {
 		return nil, fmt.Errorf("discovering %d facts, want 1 or more, or 0 for %d", d.Most, mostDiscovered)
@@ -103,8 +104,8 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 	return listed, nil
 }
 
-// queriesOf returns the queries of all entities with the relations, or with all, in both directions. Those of a relation follow each other, since they ask
-// for each other's answers.
+// queriesOf returns the queries of all entities with the relations, or with all, in both directions. Those of a
+// relation follow each other, since they ask for each other's answers.
 func (m *Model) queriesOf(ctx context.Context, relations []string) ([]graph.Query, error) {
 	if len(relations) == 0 {
 		relations = m.Relations()

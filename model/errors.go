@@ -26,8 +26,8 @@ var (
 	ErrMismatch = checkpoint.ErrMismatch
 )
 
-// UnknownNameError is the error of an entity or relation that the graph does not have, or of a relation that the model was not trained with;
-// it holds the closest names.
+// UnknownNameError is the error of an entity or relation that the graph does not have, or of a relation that the model
+// was not trained with; it holds the closest names.
 type UnknownNameError = kg.UnknownNameError
 
 // PanicError is the error of queries whose computation panicked, with the stack.

@@ -140,8 +140,8 @@ func ExampleModel_Ask() {
 	// no entity "person 5", but "person 05"
 }
 
-// LoadFacts takes facts that arrived after the training, here about two persons whom the model has never seen. Only their relations
-// have to be known.
+// LoadFacts takes facts that arrived after the training, here about two persons whom the model has never seen. Only
+// their relations have to be known.
 func ExampleLoadFacts_newEntities() {
 	ctx := context.Background()
 	m, err := train(ctx)

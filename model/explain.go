@@ -64,15 +64,16 @@ type ExplainOption func(*explaining)
 // explaining has the values of ExplainOptions.
 type explaining struct{ walks bool }
 
-// Walks takes the best of all walks: also those that visit an entity twice, or that differ from a better one in inverse facts
-// only.
+// Walks takes the best of all walks: also those that visit an entity twice, or that differ from a better one in inverse
+// facts only.
 func Walks() ExplainOption { return func(e *explaining) { e.walks = true } }
 
-// Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. They visit no entity twice. Where the
-// graph has a fact and its inverse, (u, r, v) and (v, r, u), two steps lead from u to v: of paths that differ in such steps only, the one with the
-// highest weight is returned. There is none where the entity is the source, or farther away than the model has layers. The error of an unknown entity or
-// relation is an *UnknownNameError. The CPU computes it, also for a model on a device. A fact of the graph is explained in the graph without it. The
-// first call takes memory for another copy of the weights. It checks ctx before each layer.
+// Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. They
+// visit no entity twice. Where the graph has a fact and its inverse, (u, r, v) and (v, r, u), two steps lead from u to
+// v: of paths that differ in such steps only, the one with the highest weight is returned. There is none where the
+// entity is the source, or farther away than the model has layers. The error of an unknown entity or relation is an
+// *UnknownNameError. The CPU computes it, also for a model on a device. A fact of the graph is explained in the graph
+// without it. The first call takes memory for another copy of the weights. It checks ctx before each layer.
 func (m *Model) Explain(ctx context.Context, query Query, entity string, k int, options ...ExplainOption) ([]Path, error) {
 	var o explaining
 	for _, option := range options {

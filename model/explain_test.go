@@ -98,8 +98,8 @@ func TestExplainKnownFacts(t *testing.T) {
 	}
 }
 
-// TestExplainIsSimple checks that paths visit no entity twice and that none repeats another through an inverse fact, unless all
-// walks are wanted.
+// TestExplainIsSimple checks that paths visit no entity twice and that none repeats another through an inverse fact,
+// unless all walks are wanted.
 func TestExplainIsSimple(t *testing.T) {
 	t.Parallel()
 	m := trained(t)
@@ -143,7 +143,8 @@ func TestExplainRefuses(t *testing.T) {
 	t.Parallel()
 	m := trained(t)
 	var unknown *model.UnknownNameError
-	if _, err := m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "parent_of"}, "person 99", 3); !errors.As(err, &unknown) || unknown.Name != "person 99" {
+	if _, err := m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "parent_of"}, "person 99", 3); !errors.As(err, &unknown) ||
+		unknown.Name != "person 99" {
 		t.Errorf("an unknown answer: error is %v", err)
 	}
 	if _, err := m.Explain(t.Context(), model.Query{Source: "person 05", Relation: "parent_of"}, "person 06", 0); err == nil {

@@ -14,9 +14,9 @@ type RelationCount struct {
 	Facts    int
 }
 
-// RelationsOf returns the relations of an entity's known facts, in both directions, by number of facts, most first, and then
-// by name. Known facts are the facts of the graph and of its validation and test splits. A fact from the entity to itself
-// counts in both directions. The error of an unknown entity is an *UnknownNameError.
+// RelationsOf returns the relations of an entity's known facts, in both directions, by number of facts, most first, and
+// then by name. Known facts are the facts of the graph and of its validation and test splits. A fact from the entity to
+// itself counts in both directions. The error of an unknown entity is an *UnknownNameError.
 func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount, error) {
 	id, err := m.lookup.Entity(ctx, entity)
 	if err != nil {
@@ -33,9 +33,9 @@ func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount
 	return counts, nil
 }
 
-// RelationsLike returns relations, in both directions, that an entity has no known fact of, and entities like it have: entities of its types, or without
-// types all that share one of its relations in the same direction. They are sorted by the number of these entities, most first, and then by
-// name. Errors are as RelationsOf's.
+// RelationsLike returns relations, in both directions, that an entity has no known fact of, and entities like it have:
+// entities of its types, or without types all that share one of its relations in the same direction. They are sorted by
+// the number of these entities, most first, and then by name. Errors are as RelationsOf's.
 func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, error) {
 	id, err := m.lookup.Entity(ctx, entity)
 	if err != nil {
@@ -95,8 +95,9 @@ func (m *Model) relationName(id int32) string {
 	return m.opened.KG.Relations[id]
 }
 
-// Known returns the known answers of a query, from the facts of the graph and of its validation and test splits, in the order of their names: at
-// most limit of them, without the first offset ones. all is how many there are. Errors are as Ask's.
+// Known returns the known answers of a query, from the facts of the graph and of its validation and test splits, in the
+// order of their names: at most limit of them, without the first offset ones. all is how many there are. Errors are as
+// Ask's.
 func (m *Model) Known(ctx context.Context, query Query, offset, limit int) (entities []string, all int, err error) {
 	ids, err := m.ids(ctx, query)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"tagnet/model"
 )
 
-// TestKnownFacts compares the relations and the known answers of every entity with the facts that the model was trained on.
+// TestKnownFacts compares the relations and the known answers of every entity with the facts that the model was trained
+// on.
 func TestKnownFacts(t *testing.T) {
 	t.Parallel()
 	ctx, m := t.Context(), trained(t)
@@ -46,7 +47,8 @@ func TestKnownFacts(t *testing.T) {
 					part := neighbors[min(offset, len(neighbors)):min(offset+limit, len(neighbors))]
 					got, all, err := m.Known(ctx, model.Query{Source: entity, Relation: c.Relation}, offset, limit)
 					if err != nil || all != len(neighbors) || all != c.Facts || !slices.Equal(got, part) {
-						t.Errorf("%s %s ? from %d, at most %d: %q of %d, %v; want %q of %d", entity, c.Relation, offset, limit, got, all, err, part, len(neighbors))
+						t.Errorf("%s %s ? from %d, at most %d: %q of %d, %v; want %q of %d", entity, c.Relation, offset, limit, got, all, err, part,
+							len(neighbors))
 					}
 				}
 			}

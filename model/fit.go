@@ -20,14 +20,16 @@ var ErrTooFew = probability.ErrTooFew
 // ErrTrainingGraph is the error of Fit for a model that answers from another graph than the graph of all facts.
 var ErrTrainingGraph = errors.New("probabilities are those of the graph of all facts: leave out WithGraph")
 
-// WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at most 1, by default 0.05.
+// WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at
+// most 1, by default 0.05.
 func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
 
-// Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with new answers. They depend on the weights,
-// the graph and the reach alone, and equal the commands' probabilities. The workspace keeps them, or that there are too few facts, for the next Open; that it
-// cannot be written is no error, and is logged. Kept ones that cannot be read are an error. progress, which may be nil, is called with the number of queries
-// that were answered, of about as many. Other methods may run meanwhile, and have probabilities afterwards. Errors wrap ErrTooFew or ErrTrainingGraph where
-// one of them applies.
+// Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with
+// new answers. They depend on the weights, the graph and the reach alone, and equal the commands' probabilities. The
+// workspace keeps them, or that there are too few facts, for the next Open; that it cannot be written is no error, and
+// is logged. Kept ones that cannot be read are an error. progress, which may be nil, is called with the number of
+// queries that were answered, of about as many. Other methods may run meanwhile, and have probabilities afterwards.
+// Errors wrap ErrTooFew or ErrTrainingGraph where one of them applies.
 func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error {
 	fail := func(err error) error { return fmt.Errorf("fitting probabilities: %w", err) }
 	m.fitting.Lock()
@@ -75,8 +77,8 @@ func (m *Model) note(text string) {
 	slog.Warn(text)
 }
 
-// Limit returns a sentence that says how many facts probabilities presume to be missing, and what the data allow. fitted is false as long as nothing
-// is fitted; then there are no probabilities.
+// Limit returns a sentence that says how many facts probabilities presume to be missing, and what the data allow.
+// fitted is false as long as nothing is fitted; then there are no probabilities.
 func (m *Model) Limit() (sentence string, fitted bool) {
 	e, err := m.estimator()
 	if e == nil || err != nil {
@@ -109,7 +111,8 @@ func (m *Model) probabilitiesFolder() string {
 	return storage.Join(m.workspace, answer.ProbabilitiesFolder)
 }
 
-// readProbabilities reads the workspace's probabilities, unless the model has some, and reports whether it has some now.
+// readProbabilities reads the workspace's probabilities, unless the model has some, and reports whether it has some
+// now.
 func (m *Model) readProbabilities(ctx context.Context) (bool, error) {
 	e, err := m.estimator()
 	folder := m.probabilitiesFolder()
@@ -119,7 +122,8 @@ func (m *Model) readProbabilities(ctx context.Context) (bool, error) {
 	return m.opened.ReadProbabilities(ctx, folder)
 }
 
-// writeProbabilities writes the model's into the workspace, unless there is none, or another process holds the lock: it fits the same.
+// writeProbabilities writes the model's into the workspace, unless there is none, or another process holds the lock: it
+// fits the same.
 func (m *Model) writeProbabilities(ctx context.Context) error {
 	folder := m.probabilitiesFolder()
 	if folder == "" {

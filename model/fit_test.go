@@ -225,8 +225,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestGraphs compares answers from the graph of all facts with those of a model to which validation and test facts are given
-// as training facts, and those from the graph that an evaluation asks.
+// TestGraphs compares answers from the graph of all facts with those of a model to which validation and test facts are
+// given as training facts, and those from the graph that an evaluation asks.
 func TestGraphs(t *testing.T) {
 	t.Parallel()
 	facts := family()

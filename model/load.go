@@ -12,10 +12,9 @@ import (
 // Triple is a fact by name.
 type Triple = kg.Triple
 
-// Facts are the facts of a knowledge graph. Train are its edges; Valid and Test are only known answers, and
-// their entities belong to the graph. A checkpoint fits the facts that it was trained with, and others about any entities; facts of relations
-// that it has not seen are left out, unless it has seen none. ULTRA's
-// weights and zero fit all.
+// Facts are the facts of a knowledge graph. Train are its edges; Valid and Test are only known answers, and their
+// entities belong to the graph. A checkpoint fits the facts that it was trained with, and others about any entities;
+// facts of relations that it has not seen are left out, unless it has seen none. ULTRA's weights and zero fit all.
 type Facts struct{ Train, Valid, Test []Triple }
 
 // Files are the text files of Facts, paths or URLs: a fact per line, head, relation and tail separated by tabs,
@@ -23,9 +22,9 @@ type Facts struct{ Train, Valid, Test []Triple }
 type Files struct{ Train, Valid, Test string }
 
 // Load loads a model without a workspace: the facts of text files, and a checkpoint, given by the path of its
-// .safetensors or .json file, which lie side by side, or of the file best. With a file of ULTRA's weights (.pth) instead, which answer
-// on any graph, or the name zero, of the foundation model that tagnet comes with, nothing needs to have been trained. Errors are as Open's; a line
-// that is no fact is a triples.BadLine.
+// .safetensors or .json file, which lie side by side, or of the file best. With a file of ULTRA's weights (.pth)
+// instead, which answer on any graph, or the name zero, of the foundation model that tagnet comes with, nothing needs
+// to have been trained. Errors are as Open's; a line that is no fact is a triples.BadLine.
 func Load(ctx context.Context, files Files, path string, list ...Option) (*Model, error) {
 	var facts Facts
 	for _, split := range []struct {

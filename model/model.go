@@ -57,9 +57,9 @@ type options struct {
 // WithRun makes Open take the model of another run than main: the name that train was given with --run.
 func WithRun(name string) Option { return func(o *options) { o.run = name } }
 
-// WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an
-// epoch, the path of a checkpoint's file or of a file of ULTRA's weights (.pth), or the name of a model of package zoo: ULTRA's weights
-// and zero answer on any graph.
+// WithCheckpoint makes Open take another checkpoint than the best one: "last", "epoch-007", the number of an epoch, the
+// path of a checkpoint's file or of a file of ULTRA's weights (.pth), or the name of a model of package zoo: ULTRA's
+// weights and zero answer on any graph.
 func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
 
 // WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
@@ -69,12 +69,14 @@ func WithWorkers(n int) Option { return func(o *options) { o.on.Threads = n } }
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
 func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
 
-// WithReach sets the most entities that a query propagates through, by the largest personalized PageRank from its source, or all
-// for 0. Without it that is the number of the training. It is an error for a model whose policy is astar.
+// WithReach sets the most entities that a query propagates through, by the largest personalized PageRank from its
+// source, or all for 0. Without it that is the number of the training. It is an error for a model whose policy is
+// astar.
 func WithReach(entities int) Option { return func(o *options) { o.reach = entities } }
 
-// WithGraph names the graph that answers come from: "all", the default, has all facts as edges, "train" those without the validation and test facts, as the
-// evaluation asks. There are no probabilities of the latter. In the inductive setting both are about the inference graph.
+// WithGraph names the graph that answers come from: "all", the default, has all facts as edges, "train" those without
+// the validation and test facts, as the evaluation asks. There are no probabilities of the latter. In the inductive
+// setting both are about the inference graph.
 func WithGraph(name string) Option { return func(o *options) { o.graph = name } }
 
 // bestCheckpoint is the checkpoint that Open takes by default.
@@ -107,11 +109,11 @@ func newOptions(list []Option) (options, error) {
 	return o, err
 }
 
-// Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. Where nothing is trained, it takes
-// zero, the foundation model that tagnet comes with. It reads the probabilities that the workspace keeps; without them Fit
-// makes them; for damaged ones its error has the remedy. In the inductive setting queries are about the inference graph. It compares all files of the graph, and the checkpoint's
-// weights, with their checksums. Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of
-// them applies.
+// Open opens the graph of a workspace, a local path or URL, and the best checkpoint of its main run. Where nothing is
+// trained, it takes zero, the foundation model that tagnet comes with. It reads the probabilities that the workspace
+// keeps; without them Fit makes them; for damaged ones its error has the remedy. In the inductive setting queries are
+// about the inference graph. It compares all files of the graph, and the checkpoint's weights, with their checksums.
+// Errors wrap ErrNotFound, ErrNotComplete, ErrDamaged or ErrMismatch where one of them applies.
 func Open(ctx context.Context, workspace string, list ...Option) (*Model, error) {
 	fail := func(err error) (*Model, error) {
 		return nil, fmt.Errorf("opening the model of workspace %s: %w", workspace, err)
@@ -151,7 +153,8 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	return model, nil
 }
 
-// open opens the model of a graph; o.checkpoint is in folder unless it is a path, or the name of a model of package zoo.
+// open opens the model of a graph; o.checkpoint is in folder unless it is a path, or the name of a model of package
+// zoo.
 func (o options) open(ctx context.Context, graph *kg.KG, folder checkpoint.Folder) (*Model, error) {
 	opened, err := answer.Open(ctx, graph, pretrained.Ref{Folder: folder, Name: o.checkpoint}, o.on)
 	if err != nil {
@@ -181,8 +184,8 @@ func (o options) over(ctx context.Context, opened *answer.Model) (*Model, error)
 	return m, opened.Prepare()
 }
 
-// Named returns a model that answers by name, of an opened one that answers by id, about the same graph. Probabilities are read
-// from a workspace, "" without one, and of missing facts as WithMissing says.
+// Named returns a model that answers by name, of an opened one that answers by id, about the same graph. Probabilities
+// are read from a workspace, "" without one, and of missing facts as WithMissing says.
 func Named(ctx context.Context, opened *answer.Model, workspace string, missing float64) (*Model, error) {
 	known, err := opened.View.Answers(ctx)
 	if err != nil {
@@ -203,7 +206,8 @@ func (m *Model) Relations() []string { return m.opened.KG.Relations }
 // Configuration returns the hyperparameters that the model was trained with, and the reach of WithReach.
 func (m *Model) Configuration() configuration.Configuration { return m.opened.Configuration }
 
-// Checkpoint returns the name of the model's checkpoint, such as epoch-007, or of the file whose weights it has as they are.
+// Checkpoint returns the name of the model's checkpoint, such as epoch-007, or of the file whose weights it has as they
+// are.
 func (m *Model) Checkpoint() string {
 	record := m.opened.Record
 	if from := record.Origin; from != nil && record.Epoch == 0 {

@@ -129,7 +129,8 @@ func TestInverseIsTilde(t *testing.T) {
 	t.Parallel()
 	m := trained(t)
 	answers, err := m.AskAll(t.Context(), []model.Query{
-		{Source: "person 03", Relation: "~parent_of"}, {Source: "person 03", Relation: "parent_of", Inverse: true}, {Source: "person 03", Relation: "parent_of"},
+		{Source: "person 03", Relation: "~parent_of"}, {Source: "person 03", Relation: "parent_of", Inverse: true},
+		{Source: "person 03", Relation: "parent_of"},
 	}, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,8 @@ func TestAskRefuses(t *testing.T) {
 	m := trained(t)
 	_, err := m.AskAll(t.Context(), []model.Query{{Source: "person 01", Relation: "parent_of"}, {Source: "person 01", Relation: "parent"}}, 1)
 	var unknown *model.UnknownNameError
-	if !errors.As(err, &unknown) || unknown.Kind != "relation" || unknown.Name != "parent" || unknown.Closest[0] != "parent_of" || !strings.HasPrefix(err.Error(), "query 2: ") {
+	if !errors.As(err, &unknown) || unknown.Kind != "relation" || unknown.Name != "parent" || unknown.Closest[0] != "parent_of" ||
+		!strings.HasPrefix(err.Error(), "query 2: ") {
 		t.Errorf("unknown relation: %v", err)
 	}
 	if _, err := m.Ask(t.Context(), model.Query{Source: "person 01", Relation: "parent_of"}, 0); err == nil {
@@ -246,7 +248,8 @@ func TestTrainIsDeterministicAndStops(t *testing.T) {
 	c := trained(t).Configuration()
 	c.Epochs = 2
 	losses := func(workers int) (losses []float64) {
-		_, err := model.Train(t.Context(), model.Facts{Train: family()}, c, 7, func(e model.Epoch) { losses = append(losses, e.Loss) }, model.WithWorkers(workers))
+		_, err := model.Train(t.Context(), model.Facts{Train: family()}, c, 7, func(e model.Epoch) { losses = append(losses, e.Loss) },
+			model.WithWorkers(workers))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"tagnet/model"
 )
 
-// TestFactsWithoutARelation loads a model for facts that lack one of its relations, and for facts of other entities, whose answers are
-// the same.
+// TestFactsWithoutARelation loads a model for facts that lack one of its relations, and for facts of other entities,
+// whose answers are the same.
 func TestFactsWithoutARelation(t *testing.T) {
 	t.Parallel()
 	folder := saved(t)

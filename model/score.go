@@ -14,10 +14,11 @@ import (
 // ScoredTriple is a triple with its scores, ranks and probability in the graph without it.
 type ScoredTriple struct {
 	Triple
-	// AsTail is the result of the tail as an answer of (Head, Relation, ?), AsHead the result of the head as an answer of (Tail, ~Relation, ?).
+	// AsTail is the result of the tail as an answer of (Head, Relation, ?), AsHead the result of the head as an answer
+	// of (Tail, ~Relation, ?).
 	AsTail, AsHead Side
-	// Probability is the probability that the triple is true, given that the graph does not state it, or nil: nothing is fitted yet (Fit), or too few facts of the
-	// relation are known.
+	// Probability is the probability that the triple is true, given that the graph does not state it, or nil: nothing
+	// is fitted yet (Fit), or too few facts of the relation are known.
 	Probability *float64
 	// LogOdds tell triples of equal probability apart; 0 as long as nothing is fitted.
 	LogOdds float64
@@ -27,14 +28,15 @@ type ScoredTriple struct {
 	Known bool
 }
 
-// Side is the result of one direction: score, and filtered rank among all entities with ties counted against the answer.
+// Side is the result of one direction: score, and filtered rank among all entities with ties counted against the
+// answer.
 type Side = probability.Side
 
 // Lower returns the lower one of both scores.
 func (s *ScoredTriple) Lower() float32 { return min(s.AsTail.Score, s.AsHead.Score) }
 
-// Compare orders triples, also of different relations, the surest first: by probability, then by log odds, then by the lower score. Triples without
-// a probability are last.
+// Compare orders triples, also of different relations, the surest first: by probability, then by log odds, then by the
+// lower score. Triples without a probability are last.
 func (s *ScoredTriple) Compare(o *ScoredTriple) int {
 	return cmp.Or(s.estimate().Compare(o.estimate()), cmp.Compare(o.Lower(), s.Lower()))
 }
@@ -47,9 +49,10 @@ func (s *ScoredTriple) estimate() probability.Estimate {
 	return e
 }
 
-// Score scores triples, in their order. A triple that the graph has leaves it for its own two queries, as if it had been held out; with ULTRA's
-// weights the graph of the relations keeps it, as in their training. Such a triple takes two propagations; others share the propagations of queries that they have
-// in common. The error of an unknown entity or relation is an *UnknownNameError.
+// Score scores triples, in their order. A triple that the graph has leaves it for its own two queries, as if it had
+// been held out; with ULTRA's weights the graph of the relations keeps it, as in their training. Such a triple takes
+// two propagations; others share the propagations of queries that they have in common. The error of an unknown entity
+// or relation is an *UnknownNameError.
 func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, error) {
 	facts := make([]graph.Fact, len(triples))
 	for i, t := range triples {
@@ -66,8 +69,8 @@ func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, er
 	return m.score(ctx, facts)
 }
 
-// Between returns the k surest relations of which (head, relation, tail) may be a fact, each scored as by Score, in the order of Compare. It takes two
-// propagations for each relation of the graph.
+// Between returns the k surest relations of which (head, relation, tail) may be a fact, each scored as by Score, in the
+// order of Compare. It takes two propagations for each relation of the graph.
 func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]ScoredTriple, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("asking for %d relations, want 1 or more", k)

@@ -39,9 +39,11 @@ func TestScore(t *testing.T) {
 	if err != nil || answers.List[0].Score != all[1].AsTail.Score || answers.List[0].Entity != all[1].Tail {
 		t.Errorf("the answer is %+v, error %v, the triple %+v", answers, err, all[1])
 	}
-	for name, bad := range map[string]model.Triple{"person 99": {Head: "person 99", Relation: "parent_of", Tail: "person 01"}, "aunt": {Head: "person 01", Relation: "aunt", Tail: "person 01"}, "nobody": {Head: "person 01", Relation: "parent_of", Tail: "nobody"}} {
+	for name, bad := range map[string]model.Triple{"person 99": {Head: "person 99", Relation: "parent_of", Tail: "person 01"},
+		"aunt": {Head: "person 01", Relation: "aunt", Tail: "person 01"}, "nobody": {Head: "person 01", Relation: "parent_of", Tail: "nobody"}} {
 		unknown := new(model.UnknownNameError)
-		if _, err := m.Score(t.Context(), append(triples[:1:1], bad)); !errors.As(err, &unknown) || unknown.Name != name || !strings.HasPrefix(err.Error(), "triple 2: ") {
+		if _, err := m.Score(t.Context(), append(triples[:1:1], bad)); !errors.As(err, &unknown) || unknown.Name != name ||
+			!strings.HasPrefix(err.Error(), "triple 2: ") {
 			t.Errorf("%+v: error %v", bad, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/learn"
 )
 
-// TestTrainEqualsAWrittenTraining compares the files of a model that is trained in memory with those of a training that writes
-// checkpoints, also where these have the average of the epochs' weights.
+// TestTrainEqualsAWrittenTraining compares the files of a model that is trained in memory with those of a training that
+// writes checkpoints, also where these have the average of the epochs' weights.
 func TestTrainEqualsAWrittenTraining(t *testing.T) {
 	t.Parallel()
 	for _, average := range []float64{0, 0.6} {

@@ -1,4 +1,5 @@
-// Package hop has the marks of an entity that a search does not reach, in place of its distance in hops: one in memory and one for each format.
+// Package hop has the marks of an entity that a search does not reach, in place of its distance in hops: one in memory
+// and one for each format.
 package hop
 
 import (

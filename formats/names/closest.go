@@ -14,19 +14,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The bounds of the search for close names, so that no name makes it slow: how many letters of a name are compared, and the
-// longest distance that is computed.
+// The bounds of the search for close names, so that no name makes it slow: how many letters of a name are compared, and
+// the longest distance that is computed.
 const comparedLetters, longestDistance = 128, 32
 
 // blank begins the name of a blank node.
 const blank = "_:"
 
-// Closest returns the names with the least edit distance to the given one (insertions, deletions and
-// replacements of letters), nearest first, and in their order if equal. Names that begin with the given
-// one come before all others, because it may be unfinished, then those that contain it, if it has three letters. Case and accents are ignored, but
-// of names that differ in nothing else the least different comes first. Only
-// the first 128 letters and distances up to 32 count. Blank nodes of RDF,
-// such as _:b1, come last, unless one is given.
+// Closest returns the names with the least edit distance to the given one (insertions, deletions and replacements of
+// letters), nearest first, and in their order if equal. Names that begin with the given one come before all others,
+// because it may be unfinished, then those that contain it, if it has three letters. Case and accents are ignored, but
+// of names that differ in nothing else the least different comes first. Only the first 128 letters and distances up to
+// 32 count. Blank nodes of RDF, such as _:b1, come last, unless one is given.
 func Closest(name string, names []string, count int) []string {
 	return ClosestContext(context.Background(), name, names, count)
 }
@@ -46,7 +45,8 @@ func enter(ctx context.Context) bool {
 
 func leave() { <-searching }
 
-// ClosestContext returns the closest names like Closest. If ctx ends, fewer names were compared, maybe none. One search runs at a time.
+// ClosestContext returns the closest names like Closest. If ctx ends, fewer names were compared, maybe none. One search
+// runs at a time.
 func ClosestContext(ctx context.Context, name string, names []string, count int) []string {
 	if count = min(count, len(names)); count == 0 {
 		return nil
@@ -73,12 +73,13 @@ func ClosestContext(ctx context.Context, name string, names []string, count int)
 	return near
 }
 
-// candidate is a name that may be among the closest. rest is 0 if it begins with the sought one, 1 if it contains it, 3 for a blank node,
-// else 2. spelling compares a name that differs in case and accents alone.
+// candidate is a name that may be among the closest. rest is 0 if it begins with the sought one, 1 if it contains it, 3
+// for a blank node, else 2. spelling compares a name that differs in case and accents alone.
 type candidate struct{ rest, distance, spelling, index int }
 
 func (c candidate) compare(other candidate) int {
-	return cmp.Or(cmp.Compare(c.rest, other.rest), cmp.Compare(c.distance, other.distance), cmp.Compare(c.spelling, other.spelling), cmp.Compare(c.index, other.index))
+	return cmp.Or(cmp.Compare(c.rest, other.rest), cmp.Compare(c.distance, other.distance), cmp.Compare(c.spelling, other.spelling),
+		cmp.Compare(c.index, other.index))
 }
 
 // search compares names with the sought one, and keeps the closest.
@@ -221,8 +222,8 @@ var latin = map[rune][2]rune{
 	'ß': {'s', 's'}, 'æ': {'a', 'e'}, 'œ': {'o', 'e'}, 'þ': {'t', 'h'}, 'ø': {'o'}, 'ł': {'l'}, 'đ': {'d'}, 'ð': {'d'}, 'ħ': {'h'}, 'ı': {'i'},
 }
 
-// folds returns a letter without its case and its accents, in up to two letters: who types Zurich means Zürich, and Strasse Straße. Of an accent that
-// follows its letter nothing is left.
+// folds returns a letter without its case and its accents, in up to two letters: who types Zurich means Zürich, and
+// Strasse Straße. Of an accent that follows its letter nothing is left.
 func folds(letter rune) (plain [2]rune) {
 	const firstAccent, lastAccent = 0x300, 0x36f
 	switch {
@@ -246,7 +247,8 @@ func folds(letter rune) (plain [2]rune) {
 }
 
 // editDistance returns the Levenshtein distance, or most+1 if it is greater than most. row is scratch space, which it
-// returns for reuse. Row i of the table is computed only from column i-most to i+most: outside them the distance is greater.
+// returns for reuse. Row i of the table is computed only from column i-most to i+most: outside them the distance is
+// greater.
 func editDistance(a, b []rune, most int, row []int) (int, []int) {
 	if max(len(a)-len(b), len(b)-len(a)) > most {
 		return most + 1, row

@@ -21,13 +21,15 @@ func TestClosest(t *testing.T) {
 		}
 	}
 	places := []string{"Berlin Mitte", "Köln", "Ostberlin", "_:berlim", "_:b12"}
-	for name, want := range map[string][]string{"berlin": {"Berlin Mitte", "Ostberlin", "Köln"}, "OSTBERLI": {"Ostberlin"}, "kol": {"Köln"}, "_:b1": {"_:b12"}} {
+	for name, want := range map[string][]string{"berlin": {"Berlin Mitte", "Ostberlin", "Köln"}, "OSTBERLI": {"Ostberlin"}, "kol": {"Köln"},
+		"_:b1": {"_:b12"}} {
 		if got := Closest(name, places, len(want)); !slices.Equal(got, want) {
 			t.Errorf("closest to %q are %q, want %q", name, got, want)
 		}
 	}
 	accents := []string{"Zoe", "Zoe\u0308", "Zoë", "Straße", "Strasse", "zoe"}
-	for name, want := range map[string]string{"zoe": "zoe", "Zoë": "Zoe\u0308", "ZOE": "Zoe", "STRASSE": "Strasse", "Straßes": "Straße", "Zoe\u0308": "Zoe\u0308"} {
+	for name, want := range map[string]string{"zoe": "zoe", "Zoë": "Zoe\u0308", "ZOE": "Zoe", "STRASSE": "Strasse", "Straßes": "Straße",
+		"Zoe\u0308": "Zoe\u0308"} {
 		if got := Closest(name, accents, 1); got[0] != want {
 			t.Errorf("closest to %q is %q, want %q", name, got[0], want)
 		}

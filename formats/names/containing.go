@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Index finds the names that contain a text. It holds a copy of their letters without case and accents, which takes about their length in bytes and one
-// for each. It may be used concurrently.
+// Index finds the names that contain a text. It holds a copy of their letters without case and accents, which takes
+// about their length in bytes and one for each. It may be used concurrently.
 type Index struct {
 	names  []string
 	blocks [][]byte // the folded names of blockNames names each, with a separator before each
@@ -54,8 +54,8 @@ func NewIndex(names []string) *Index {
 	return x
 }
 
-// eachBlock calls each for the blocks in their order, on all cores, until one call returns false. Then the calls for all blocks before that one
-// are made, too.
+// eachBlock calls each for the blocks in their order, on all cores, until one call returns false. Then the calls for
+// all blocks before that one are made, too.
 func (x *Index) eachBlock(each func(block int) bool) {
 	var next atomic.Int64
 	var ended atomic.Bool
@@ -76,15 +76,17 @@ func (x *Index) eachBlock(each func(block int) bool) {
 	all.Wait()
 }
 
-// WithPrefix returns up to count of the names that begin with a text, whatever the case and the accents of its letters, and whether there are
-// more: first those that begin with it as it is written, then the others in their order. Containing says how it searches.
+// WithPrefix returns up to count of the names that begin with a text, whatever the case and the accents of its letters,
+// and whether there are more: first those that begin with it as it is written, then the others in their order.
+// Containing says how it searches.
 func (x *Index) WithPrefix(ctx context.Context, text string, count int) (found []string, more bool) {
 	return x.find(ctx, text, count, false)
 }
 
-// Containing returns up to count of the names that contain a text, whatever the case and the accents of its letters, and whether there are
-// more: first those that WithPrefix returns, then the others in their order. It looks at every name unless it has found enough
-// before, with all cores, one search at a time, until ctx ends: then some names are missing.
+// Containing returns up to count of the names that contain a text, whatever the case and the accents of its letters,
+// and whether there are more: first those that WithPrefix returns, then the others in their order. It looks at every
+// name unless it has found enough before, with all cores, one search at a time, until ctx ends: then some names are
+// missing.
 func (x *Index) Containing(ctx context.Context, text string, count int) (found []string, more bool) {
 	return x.find(ctx, text, count, true)
 }

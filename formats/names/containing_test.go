@@ -17,7 +17,8 @@ import (
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	known := []string{
-		"", "ANN", "Hannah", "Joan", "Joanna Eibe", "Zoë", "Zoe\u0308 2", "aspirin (oral)", "joe", "Ann", "ÄNNE", "Łódź", "Straße", "Sørensen", "Ærø", "Đặng", "<b>",
+		"", "ANN", "Hannah", "Joan", "Joanna Eibe", "Zoë", "Zoe\u0308 2", "aspirin (oral)", "joe", "Ann", "ÄNNE", "Łódź", "Straße", "Sørensen", "Ærø", "Đặng",
+		"<b>",
 		"k", "\u212a",
 	}
 	slices.Sort(known)
@@ -77,7 +78,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestContainingInManyNames compares what is found in several blocks, with names that are no UTF-8, with a search name by name.
+// TestContainingInManyNames compares what is found in several blocks, with names that are no UTF-8, with a search name
+// by name.
 func TestContainingInManyNames(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns a name, or any text, as it is shown to a person: what a terminal or a browser would obey instead of showing
-// is replaced by its Go escape, such as \n, \x1b or \u202e. These are control characters, line separators, marks and
-// overrides of the direction of writing, byte-order marks, and bytes that are not UTF-8. All else stays, backslashes too:
-// the result is for reading, and Field is for files. What is printed by package command, and by package progress, is escaped
-// there.
+// Escape returns a name, or any text, as it is shown to a person: what a terminal or a browser would obey instead of
+// showing is replaced by its Go escape, such as \n, \x1b or \u202e. These are control characters, line separators,
+// marks and overrides of the direction of writing, byte-order marks, and bytes that are not UTF-8. All else stays,
+// backslashes too: the result is for reading, and Field is for files. What is printed by package command, and by
+// package progress, is escaped there.
 func Escape(text string) string {
 	at := strings.IndexFunc(text, obeyed)
 	if at < 0 && utf8.ValidString(text) {
@@ -42,9 +42,9 @@ func obeyed(r rune) bool {
 	return r == '\ufeff'
 }
 
-// Field returns a name as a field of tab-separated text: the name itself, or a JSON string if it begins with a double quote or
-// has characters that Escape replaces, none of which the string then has. formats/README.md describes the form to those
-// who read it.
+// Field returns a name as a field of tab-separated text: the name itself, or a JSON string if it begins with a double
+// quote or has characters that Escape replaces, none of which the string then has. formats/README.md describes the form
+// to those who read it.
 func Field(name string) string {
 	if !strings.HasPrefix(name, `"`) && Escape(name) == name {
 		return name

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FuzzQuoting checks for any text that what is shown of it has nothing that a terminal obeys, and that a field and a word of a
-// shell are read back as the text.
+// FuzzQuoting checks for any text that what is shown of it has nothing that a terminal obeys, and that a field and a
+// word of a shell are read back as the text.
 func FuzzQuoting(f *testing.F) {
 	for _, test := range hostile {
 		f.Add(test.name)
@@ -87,8 +87,8 @@ func unquoted(word string) (text string, ok bool) {
 	return text, true
 }
 
-// FuzzSearch checks for any names that those found are some of them, each once, in the right number: the names with a prefix, and
-// the closest ones, of which an equal one is the first. Shortened names have at most so many letters.
+// FuzzSearch checks for any names that those found are some of them, each once, in the right number: the names with a
+// prefix, and the closest ones, of which an equal one is the first. Shortened names have at most so many letters.
 func FuzzSearch(f *testing.F) {
 	f.Add("jo", "Joan\njoan\nJOHN\nJon\nZoë", uint8(2))
 	f.Add("ẞk\u212a", "ßk\nßK\nẞ\n\n\ufffd", uint8(0))
@@ -114,13 +114,15 @@ func FuzzSearch(f *testing.F) {
 			t.Errorf("closest to %q are %q, want %d of %q", name, near, count, known)
 		}
 		if count > 0 && len(want) > 0 {
-			if like, ok := Like(name, known); !ok || like != near[0] || slices.Contains(want, name) && len(letters) < comparedLetters && norm.NFD.String(like) != norm.NFD.String(name) {
+			if like, ok := Like(name, known); !ok || like != near[0] ||
+				slices.Contains(want, name) && len(letters) < comparedLetters && norm.NFD.String(like) != norm.NFD.String(name) {
 				t.Errorf("closest to %q is %q, %v, want one of %q", name, like, ok, want)
 			}
 		}
 		for most := 4; most < 40; most += 7 {
 			short := Shorten(name, most)
-			if n := utf8.RuneCountInString(short); n > most || n < min(most, len(letters)) && !strings.HasPrefix(short, "…") || n == len(letters) && len(letters) <= most && short != name {
+			if n := utf8.RuneCountInString(short); n > most || n < min(most, len(letters)) && !strings.HasPrefix(short, "…") ||
+				n == len(letters) && len(letters) <= most && short != name {
 				t.Errorf("%q becomes %q, at most %d letters", name, short, most)
 			}
 		}

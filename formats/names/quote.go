@@ -2,8 +2,8 @@ package names
 
 import "strings"
 
-// Quote returns a text as one word of a shell. A text with characters that Escape replaces is written with their escapes,
-// in the quotes $'...' of bash, ksh and zsh.
+// Quote returns a text as one word of a shell. A text with characters that Escape replaces is written with their
+// escapes, in the quotes $'...' of bash, ksh and zsh.
 func Quote(text string) string {
 	switch {
 	case Escape(text) != text:

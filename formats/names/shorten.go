@@ -2,8 +2,8 @@ package names
 
 import "strings"
 
-// Shorten returns a name with at most the given number of letters, at least four. What it leaves out is from the middle,
-// where an ellipsis stands, and from a path or an IRI the folders first, since such names differ at their ends.
+// Shorten returns a name with at most the given number of letters, at least four. What it leaves out is from the
+// middle, where an ellipsis stands, and from a path or an IRI the folders first, since such names differ at their ends.
 func Shorten(name string, most int) string {
 	all := []rune(name)
 	if len(all) <= most {

@@ -1,4 +1,5 @@
-// Package remedy separates what failed from what helps. What helps names flags and commands, which package pipelines writes for its users.
+// Package remedy separates what failed from what helps. What helps names flags and commands, which package pipelines
+// writes for its users.
 package remedy
 
 import (

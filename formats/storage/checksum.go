@@ -17,8 +17,9 @@ var ErrChecksum = errors.New("its checksum does not match: the file is cut short
 // ErrNoChecksum is the error of a text without a checksum.
 var ErrNoChecksum = errors.New("it carries no checksum")
 
-// SetChecksum replaces the blank at the key, in place, by the SHA-256 of the text, so that a reader detects damage from the file alone. It is taken with
-// its digits as zeros. Manifests and the records of checkpoints have such a checksum; files that are read in parts carry a CRC32C.
+// SetChecksum replaces the blank at the key, in place, by the SHA-256 of the text, so that a reader detects damage from
+// the file alone. It is taken with its digits as zeros. Manifests and the records of checkpoints have such a checksum;
+// files that are read in parts carry a CRC32C.
 func SetChecksum(text []byte, key string) error {
 	digits, err := findChecksum(text, key)
 	if err != nil {

@@ -33,7 +33,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestCanExchange asks where the folder for the probes is one, where it is gone, which is no answer, and where the storage has no exchange.
+// TestCanExchange asks where the folder for the probes is one, where it is gone, which is no answer, and where the
+// storage has no exchange.
 func TestCanExchange(t *testing.T) {
 	root := t.TempDir()
 	if can, err := storage.CanExchange(t.Context(), filepath.Join(root, "a")); err != nil || can != (runtime.GOOS == "linux") {

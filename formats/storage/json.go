@@ -8,7 +8,8 @@ import (
 	"tagnet/formats/strict"
 )
 
-// ReadJSON reads a file that holds one JSON value, and checks the value. It returns the errors of Open; other errors name the file.
+// ReadJSON reads a file that holds one JSON value, and checks the value. It returns the errors of Open; other errors
+// name the file.
 func ReadJSON[T strict.Checked](ctx context.Context, url string) (value T, err error) {
 	text, err := ReadText(ctx, url)
 	if err != nil {

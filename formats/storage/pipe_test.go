@@ -66,7 +66,8 @@ func TestSpecialFiles(t *testing.T) {
 			"CompareAndSwap": func() error { _, err := storage.CompareAndSwap(t.Context(), path, []byte{}, nil); return err },
 			"CheckRegular":   func() error { return storage.CheckRegular(t.Context(), filepath.Dir(path), path) },
 		} {
-			if err := within(t, what, call); err == nil || !strings.HasPrefix(err.Error(), "writing "+path+": it is "+kind) || !strings.Contains(err.Error(), "remove it") {
+			if err := within(t, what, call); err == nil || !strings.HasPrefix(err.Error(), "writing "+path+": it is "+kind) ||
+				!strings.Contains(err.Error(), "remove it") {
 				t.Errorf("%s: error %v, want one about %s", what, err, kind)
 			}
 		}

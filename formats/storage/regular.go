@@ -39,7 +39,8 @@ func readable(info fs.FileInfo) error {
 	return nil
 }
 
-// Unreadable is the error of reading what no program wrote as such a file: a folder, a pipe or a device, or what is larger than any text.
+// Unreadable is the error of reading what no program wrote as such a file: a folder, a pipe or a device, or what is
+// larger than any text.
 type Unreadable struct{ Reason error }
 
 // Error returns the text of the reason.
@@ -55,7 +56,8 @@ func (f files) writable(path string, mode fs.FileMode) error {
 	case kind == "":
 		return nil
 	case mode&fs.ModeSymlink != 0:
-		return fmt.Errorf("writing %s: it is %s, and nothing is written through one: remove it, or put a copy of its target in its place; only a workspace as a whole may be a link", f.url(path), kind)
+		return fmt.Errorf("writing %s: it is %s, and nothing is written through one: remove it, or put a copy of its target in its place; only a workspace "+
+			"as a whole may be a link", f.url(path), kind)
 	default:
 		return fmt.Errorf("writing %s: it is %s, not a regular file: remove it", f.url(path), kind)
 	}

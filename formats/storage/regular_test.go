@@ -58,7 +58,8 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 				link(t, target, at)
 				url := scheme + at
 				err := change(t.Context(), url)
-				if want := "writing " + url + ": it is a symbolic link, and nothing is written through one: remove it"; err == nil || !strings.HasPrefix(err.Error(), want) {
+				if want := "writing " + url + ": it is a symbolic link, and nothing is written through one: remove it"; err == nil ||
+					!strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%s, link to %s: error %v, want %s", name, target, err, want)
 				}
 				left, err := storage.List(t.Context(), folder)
@@ -76,7 +77,8 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	}
 }
 
-// TestLinksAreRemoved removes folders that hold symbolic links to a file and to a folder: the links go, their targets stay.
+// TestLinksAreRemoved removes folders that hold symbolic links to a file and to a folder: the links go, their targets
+// stay.
 func TestLinksAreRemoved(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(ctx context.Context, folder string) error{
@@ -138,7 +140,8 @@ func TestCheckRegular(t *testing.T) {
 			}
 			link(t, moved, filepath.Join(root, c.link))
 			err := storage.CheckRegular(t.Context(), scheme+root, scheme+filepath.Join(root, c.check))
-			if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), "writing "+scheme+filepath.Join(root, c.want)+": it is a symbolic link") {
+			if (err == nil) != (c.want == "") || err != nil &&
+				!strings.HasPrefix(err.Error(), "writing "+scheme+filepath.Join(root, c.want)+": it is a symbolic link") {
 				t.Errorf("%s: error %v, want one about %q", name, err, c.want)
 			}
 		}

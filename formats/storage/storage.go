@@ -60,8 +60,8 @@ type FileSystem interface {
 	CompareAndSwap(ctx context.Context, path string, old, replacement []byte) (bool, error)
 }
 
-// Local is implemented by a FileSystem in which folders exist without files in them, or which holds symbolic links, named pipes
-// and devices beside files. Its methods do what the functions of this package of the same names do.
+// Local is implemented by a FileSystem in which folders exist without files in them, or which holds symbolic links,
+// named pipes and devices beside files. Its methods do what the functions of this package of the same names do.
 type Local interface {
 	OpenStream(path string) (io.ReadCloser, error)
 	CheckRegular(ctx context.Context, root, path string) error
@@ -168,7 +168,8 @@ func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
 // mostText is the size in bytes above which a file is not read as a text.
 const mostText = 256 << 20
 
-// ReadText returns the content of a file of text, such as JSON, that has at most 256 MiB. It returns the errors of Open.
+// ReadText returns the content of a file of text, such as JSON, that has at most 256 MiB. It returns the errors of
+// Open.
 func ReadText(ctx context.Context, url string) ([]byte, error) { return readUpTo(ctx, url, mostText) }
 
 // ReadFile returns the whole content of a file. It returns the errors of Open.
@@ -341,16 +342,16 @@ func CheckRegular(ctx context.Context, root, url string) error {
 	return err
 }
 
-// OnDisk reports whether a folder is known to lie on a disk that one machine at a time mounts: what wrote there before this
-// machine was started has ended.
+// OnDisk reports whether a folder is known to lie on a disk that one machine at a time mounts: what wrote there before
+// this machine was started has ended.
 func OnDisk(ctx context.Context, url string) bool {
 	system, path, err := resolve(ctx, url)
 	local, ok := system.(Local)
 	return err == nil && ok && local.OnDisk(path)
 }
 
-// CanExchange reports whether Exchange can exchange a folder for another one beside it. An error that does not answer that, as of a full disk, is
-// returned.
+// CanExchange reports whether Exchange can exchange a folder for another one beside it. An error that does not answer
+// that, as of a full disk, is returned.
 func CanExchange(ctx context.Context, folder string) (bool, error) {
 	system, path, err := resolveChange(ctx, folder)
 	if err != nil {
@@ -367,8 +368,8 @@ func CanExchange(ctx context.Context, folder string) (bool, error) {
 	return can, nil
 }
 
-// Exchange gives two folders of the same storage each other's names in one step: whoever looks finds the one or the other, whole. It
-// reports false, and does nothing, where the storage has no such step.
+// Exchange gives two folders of the same storage each other's names in one step: whoever looks finds the one or the
+// other, whole. It reports false, and does nothing, where the storage has no such step.
 func Exchange(ctx context.Context, a, b string) (bool, error) {
 	system, path, err := resolveChange(ctx, a)
 	if err != nil {

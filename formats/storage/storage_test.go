@@ -16,10 +16,11 @@ import (
 func TestUnknownSchemes(t *testing.T) {
 	for url, want := range map[string]string{
 		"s3://bucket/f": `s3://bucket/f: unknown scheme "s3"; this program reads and writes plain paths, file://, mem://, test://`,
-		"gs://bucket/f": `unknown scheme "gs"; this program reads and writes plain paths, file://, mem://, test://; for gs:// import _ "tagnet/formats/storage/gcs"`,
-		"":              `"" is not a path or URL`,
-		"gs://":         `"gs://" is not a path or URL`,
-		"a\x00b":        `is not a path or URL`,
+		"gs://bucket/f": `unknown scheme "gs"; this program reads and writes plain paths, file://, mem://, test://; for gs:// ` +
+			`import _ "tagnet/formats/storage/gcs"`,
+		"":       `"" is not a path or URL`,
+		"gs://":  `"gs://" is not a path or URL`,
+		"a\x00b": `is not a path or URL`,
 	} {
 		_, err := storage.ReadFile(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -33,7 +33,8 @@ func Join(url string, elements ...string) string {
 	return scheme + "://" + path.Join(append([]string{rest}, elements...)...)
 }
 
-// Below returns the path of a file from a folder that List found it in, such as part/1 of folder/part/1, with slashes on every system.
+// Below returns the path of a file from a folder that List found it in, such as part/1 of folder/part/1, with slashes
+// on every system.
 func Below(folder, url string) string {
 	return strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(url, folder)), "/")
 }

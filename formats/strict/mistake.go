@@ -6,16 +6,17 @@ import (
 	"strconv"
 )
 
-// Mistake returns an Error at a value that has the right type but that the caller does not accept. path holds the keys and list indexes
-// that lead to the value. If the document has no such value, the error points at the object or list that lacks it.
+// Mistake returns an Error at a value that has the right type but that the caller does not accept. path holds the keys
+// and list indexes that lead to the value. If the document has no such value, the error points at the object or list
+// that lacks it.
 func Mistake(file string, text []byte, message string, path ...string) *Error {
 	w := walk{text: text, decoder: json.NewDecoder(bytes.NewReader(text))}
 	line, column := Position(text, w.find(path, w.skip()))
 	return &Error{File: file, Line: line, Column: column, Message: message}
 }
 
-// find reads the next value and returns the offset of the value at a path inside it. start is the offset of the value that is read, or of
-// its key; find returns it if there is nothing at the path.
+// find reads the next value and returns the offset of the value at a path inside it. start is the offset of the value
+// that is read, or of its key; find returns it if there is nothing at the path.
 func (w walk) find(path []string, start int) int {
 	token, err := w.decoder.Token()
 	list := token == json.Delim('[')

@@ -29,9 +29,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
 }
 
-// Decode sets *value from JSON. Keys match the json tags exactly, upper and lower case included. A field whose key is missing from the
-// document keeps its value. A type with an UnmarshalJSON method, json.RawMessage included, accepts any JSON value. The fields of an
-// embedded struct are decoded as fields of the struct that embeds it. Every error is an *Error that names the file.
+// Decode sets *value from JSON. Keys match the json tags exactly, upper and lower case included. A field whose key is
+// missing from the document keeps its value. A type with an UnmarshalJSON method, json.RawMessage included, accepts any
+// JSON value. The fields of an embedded struct are decoded as fields of the struct that embeds it. Every error is an
+// *Error that names the file.
 func Decode[T any](file string, text []byte, value *T) error {
 	err := json.Unmarshal(text, new(json.RawMessage)) // the syntax
 	if err == nil {

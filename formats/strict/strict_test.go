@@ -46,7 +46,8 @@ func TestDecode(t *testing.T) {
 	if err := Decode("f.json", []byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := document{Name: "a", Seeds: []int64{1, 2}, Rate: 1, Sub: &part{On: true}, Parts: map[string]part{"x": {Count: 3}, "y": {}}, Any: json.RawMessage(`[{"on": null}]`), Sizes: map[string]float64{"s": .5}}
+	want := document{Name: "a", Seeds: []int64{1, 2}, Rate: 1, Sub: &part{On: true}, Parts: map[string]part{"x": {Count: 3}, "y": {}},
+		Any: json.RawMessage(`[{"on": null}]`), Sizes: map[string]float64{"s": .5}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -22,7 +22,8 @@ func call(ctx context.Context, arguments ...string) (string, error) {
 	return printed.String(), err
 }
 
-// writeSample writes a graph of few entities and many facts: an epoch takes long enough to be interrupted, and the fit of probabilities a moment.
+// writeSample writes a graph of few entities and many facts: an epoch takes long enough to be interrupted, and the fit
+// of probabilities a moment.
 func writeSample(t *testing.T, folder string) {
 	t.Helper()
 	splits := map[string]string{"train": "", "valid": "", "test": ""}
@@ -50,8 +51,8 @@ func writeSample(t *testing.T, folder string) {
 	}
 }
 
-// TestTraining makes a grid with the real program: it interrupts the first training, resumes it, and repeats it to the last digit. Building the program takes
-// most of the time.
+// TestTraining makes a grid with the real program: it interrupts the first training, resumes it, and repeats it to the
+// last digit. Building the program takes most of the time.
 func TestTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tagnet")
@@ -60,7 +61,8 @@ func TestTraining(t *testing.T) {
 	folder := t.TempDir()
 	writeSample(t, filepath.Join(folder, "sample"))
 	list, state := filepath.Join(folder, "grid.json"), filepath.Join(folder, "state")
-	text := fmt.Sprintf(`{"experiments": [{"name": "small", "datasets": [{"dataset": %q}], "flags": {"dim": 16, "layers": 2, "negatives": 32, "batch_size": 32, "epochs": 4},
+	text := fmt.Sprintf(`{"experiments": [{"name": "small", "datasets": [{"dataset": %q}], 
+		"flags": {"dim": 16, "layers": 2, "negatives": 32, "batch_size": 32, "epochs": 4},
 		"vary": {"delta": [0, 1]}, "seeds": [1], "protocols": ["test", "grail"]}]}`, filepath.Join(folder, "sample"))
 	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -92,7 +94,8 @@ func TestTraining(t *testing.T) {
 			t.Fatalf("%s: result %v, error %v", name, r, err)
 		}
 		train, test := r.Commands["train"], r.Commands["test"].Evaluation
-		if tr := train.Training; tr.Epochs != 4 || len(tr.Curve) != 4 || tr.BestEpoch < 1 || len(tr.Weights) != 64 || tr.Curve[3].Valid == nil || !(tr.Seconds > 0) {
+		if tr := train.Training; tr.Epochs != 4 || len(tr.Curve) != 4 || tr.BestEpoch < 1 || len(tr.Weights) != 64 || tr.Curve[3].Valid == nil ||
+			!(tr.Seconds > 0) {
 			t.Errorf("%s: the training is %+v", name, tr)
 		}
 		if known := i == 1; (train.CPUSeconds > 0) != known { // that of the interrupted process is not
@@ -109,7 +112,8 @@ func TestTraining(t *testing.T) {
 	if printed, err = call(t.Context(), list, "--state", state, "--plan"); err != nil || !strings.Contains(printed, "2 runs: 2 done, 0 stale, 0 missing") {
 		t.Errorf("error %v\n%s", err, printed)
 	}
-	if printed, err = call(t.Context(), list, "--state", state, "--only", "small-delta-0*", "--verify"); err != nil || !strings.Contains(printed, "every digit is that of the result") {
+	if printed, err = call(t.Context(), list, "--state", state, "--only", "small-delta-0*", "--verify"); err != nil ||
+		!strings.Contains(printed, "every digit is that of the result") {
 		t.Errorf("error %v\n%s", err, printed)
 	}
 }

@@ -1,4 +1,5 @@
-// Command experiments makes the runs of a list: it starts the commands of each as processes, and writes what they took and measured to a result file.
+// Command experiments makes the runs of a list: it starts the commands of each as processes, and writes what they took
+// and measured to a result file.
 package main
 
 import (
@@ -28,7 +29,8 @@ A run that has a result is skipped. make results writes the tables.`
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments", flag.ContinueOnError)
-	only := set.String("only", "", "make the runs whose names, or a part of them before or after the slash, a `pattern` matches, with * for any characters; several separated by commas")
+	only := set.String("only", "", "make the runs whose names, or a part of them before or after the slash, a `pattern` matches, with * for any "+
+		"characters; several separated by commas")
 	state := set.String("state", "", "`folder` of the workspaces, the logs and the programs (default: experiments/LIST)")
 	threads := set.Int("threads", runtime.NumCPU(), "threads of a command, where times are not compared")
 	plan := set.Bool("plan", false, "print how far the runs are, and write nothing")

@@ -154,10 +154,11 @@ func (c *Cluster) startJVM(name, class, heap string, arguments ...string) error 
 // startTimeout is how long the processes may take until the cluster takes jobs: some seconds, on an idle machine.
 const startTimeout = 3 * time.Minute
 
-// Ready waits until all TaskManagers have registered and the job server takes jobs. A process that has ended is an error,
-// with the last lines of its log.
+// Ready waits until all TaskManagers have registered and the job server takes jobs. A process that has ended is an
+// error, with the last lines of its log.
 func (c *Cluster) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("after %v it still is not; the logs are in %s", startTimeout, filepath.Join(c.Folder, "log")))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout,
+		fmt.Errorf("after %v it still is not; the logs are in %s", startTimeout, filepath.Join(c.Folder, "log")))
 	defer cancel()
 	for {
 		err := c.ready(ctx)
@@ -244,11 +245,12 @@ func tail(path string) string {
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
-// Flags returns the flags with which a command runs on a cluster whose TaskManagers start workers as processes, with the
-// programs boot and worker of a folder.
+// Flags returns the flags with which a command runs on a cluster whose TaskManagers start workers as processes, with
+// the programs boot and worker of a folder.
 func (c *Cluster) Flags(programs string) []string {
 	return []string{
-		"--runner=flink", "--endpoint=" + c.Endpoint(), "--flink_rest=" + strings.TrimPrefix(c.REST(), "http://"), fmt.Sprintf("--parallelism=%d", c.TaskManagers*c.Slots),
+		"--runner=flink", "--endpoint=" + c.Endpoint(), "--flink_rest=" + strings.TrimPrefix(c.REST(), "http://"),
+		fmt.Sprintf("--parallelism=%d", c.TaskManagers*c.Slots),
 		"--environment_type=PROCESS", fmt.Sprintf(`--environment_config={"command":%q}`, filepath.Join(programs, "boot")),
 		"--worker_binary=" + filepath.Join(programs, "worker"),
 	}

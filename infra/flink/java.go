@@ -33,8 +33,9 @@ func Java() (string, error) {
 	return path, nil
 }
 
-// notUploaded is a folder whose files the job server does not send to the JobManager with each job. The cluster has them on its
-// classpath, and their upload takes longer than a small job. There is no option for it; Beam leaves out any path with this text.
+// notUploaded is a folder whose files the job server does not send to the JobManager with each job. The cluster has
+// them on its classpath, and their upload takes longer than a small job. There is no option for it; Beam leaves out any
+// path with this text.
 const notUploaded = "gradle/wrapper"
 
 // Jars returns the folder of the jars of Flink and of Beam's job server. The first call downloads them with Maven into

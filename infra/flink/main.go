@@ -76,7 +76,8 @@ func start(ctx context.Context, c *Cluster, folder, programs string, free bool) 
 	}
 	fmt.Printf("endpoint: %s\n", c.Endpoint())
 	fmt.Printf("Flink:    %s (%d TaskManagers, %d slots)\n", c.REST(), c.TaskManagers, c.TaskManagers*c.Slots)
-	fmt.Printf("warning:  Beam opens its ports (%d, %d, and those of TaskManagers while jobs run) on all addresses: whoever reaches them runs programs here, unless a firewall keeps them out\n",
+	fmt.Printf("warning:  Beam opens its ports (%d, %d, and those of TaskManagers while jobs run) on all addresses: whoever reaches them runs programs "+
+		"here, unless a firewall keeps them out\n",
 		c.Ports.Jobs, c.Ports.Artifacts)
 	fmt.Printf("logs:     %s\n", filepath.Join(c.Folder, "log"))
 	fmt.Printf("flags:   ")

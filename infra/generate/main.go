@@ -43,8 +43,12 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.Int64Var(&o.test, "test", 500, "facts of test.txt")
 	set.Int64Var(&o.entities, "entities", 0, "entities; 0 for one to every ten facts of train.txt")
 	set.Int64Var(&o.relations, "relations", 500, "relations")
-	set.Float64Var(&o.exponent, "exponent", 2.5, "of the power law: a degree of k is had by a share that falls as k to minus this, above 2 (huge hubs) to 10 (none)")
-	set.StringVar(&o.kind, "kind", powerLawKind, "`power-law|rules|shop|hierarchy`: degrees by a power law; relations and random rules that they follow, with rules.txt; purchases of customers who like brands; terms, and what follows from which is part of which; of all but the first, --facts are about as many, and what is held out can be known")
+	set.Float64Var(&o.exponent, "exponent", 2.5,
+		"of the power law: a degree of k is had by a share that falls as k to minus this, above 2 (huge hubs) to 10 (none)")
+	set.StringVar(&o.kind, "kind", powerLawKind,
+		"`power-law|rules|shop|hierarchy`: degrees by a power law; relations and random rules that they follow, with rules.txt; purchases of customers who "+
+			"like brands; terms, and what follows from which is part of which; of all but the first, --facts are about as many, "+
+			"and what is held out can be known")
 	set.Uint64Var(&o.seed, "seed", 0, "decides everything that is drawn at random")
 	if err := program.Parse(set, "Makes a knowledge graph of a kind: train.txt, valid.txt and test.txt.", arguments, diagnostics); err != nil {
 		return o, err

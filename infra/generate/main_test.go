@@ -80,7 +80,8 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "test.txt"), []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), []string{"--out", folder, "--facts", "1000"}, &out, &out); err == nil || !strings.Contains(err.Error(), "test.txt already exists") {
+	if err := run(t.Context(), []string{"--out", folder, "--facts", "1000"}, &out, &out); err == nil ||
+		!strings.Contains(err.Error(), "test.txt already exists") {
 		t.Errorf("over a file: %v", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(folder, "test.txt")); err != nil || string(text) != "mine" {
@@ -88,7 +89,8 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 	}
 }
 
-// TestKinds makes graphs of the other kinds: about as many facts as were requested, none twice, and the same bytes again.
+// TestKinds makes graphs of the other kinds: about as many facts as were requested, none twice, and the same bytes
+// again.
 func TestKinds(t *testing.T) {
 	for kind, flags := range map[string][]string{"rules": {"--entities", "2000", "--relations", "30"}, "shop": nil, "hierarchy": nil} {
 		flags = append(flags, "--kind", kind, "--facts", "20000", "--seed", "4")
@@ -152,7 +154,8 @@ func checkRules(t *testing.T, rules []string) {
 		t.Errorf("%d rules", len(rules))
 	}
 	for _, rule := range rules {
-		if !strings.Contains(rule, "(x, y) if ") || !strings.Contains(rule, ", confidence 0.") && !strings.Contains(rule, ", confidence 1.00") || !strings.Contains(rule, ", y), ") {
+		if !strings.Contains(rule, "(x, y) if ") || !strings.Contains(rule, ", confidence 0.") && !strings.Contains(rule, ", confidence 1.00") ||
+			!strings.Contains(rule, ", y), ") {
 			t.Errorf("rule %q", rule)
 		}
 	}
@@ -161,7 +164,9 @@ func checkRules(t *testing.T, rules []string) {
 // TestRulesAreLearned divides facts of which one relation's are all held out.
 func TestRulesAreLearned(t *testing.T) {
 	t.Parallel()
-	g := &synthetic.Graph{Relations: 2, Facts: []graph.Fact{{Head: 0, Relation: 0, Tail: 1}}, HeldOut: []graph.Fact{{Head: 1, Relation: 0, Tail: 2}, {Head: 1, Relation: 1, Tail: 2}, {Head: 2, Relation: 0, Tail: 3}, {Head: 0, Relation: 0, Tail: 3}}}
+	g := &synthetic.Graph{Relations: 2, Facts: []graph.Fact{{Head: 0, Relation: 0, Tail: 1}},
+		HeldOut: []graph.Fact{{Head: 1, Relation: 0, Tail: 2}, {Head: 1, Relation: 1, Tail: 2}, {Head: 2, Relation: 0, Tail: 3},
+			{Head: 0, Relation: 0, Tail: 3}}}
 	train, valid, test := divide(g)
 	for _, part := range []struct {
 		name      string

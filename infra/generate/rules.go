@@ -19,7 +19,8 @@ func writeRules(ctx context.Context, o options, out io.Writer) error {
 	exactly := func(n int64) synthetic.Range { return synthetic.Range{Least: int(n), Most: int(n)} }
 	g, err := synthetic.New(o.seed, synthetic.Options{
 		Entities: exactly(o.entities), Relations: exactly(o.relations),
-		Degree: exactly(max(1, int64(math.Round(1.8*float64(o.facts)/float64(o.entities))))), // each fact has two ends; rules add about as many as are drawn twice
+		// each fact has two ends; rules add about as many as are drawn twice
+		Degree: exactly(max(1, int64(math.Round(1.8*float64(o.facts)/float64(o.entities))))),
 	})
 	if err != nil {
 		return program.Usage("%w", err)
@@ -50,8 +51,8 @@ func writeKind(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
-// divide halves the facts that are held out. Those of a relation of which all are held out stay in the graph: nothing could be learned
-// about it.
+// divide halves the facts that are held out. Those of a relation of which all are held out stay in the graph: nothing
+// could be learned about it.
 func divide(g *synthetic.Graph) (train, valid, test []graph.Fact) {
 	learned := make([]bool, g.Relations)
 	for _, f := range g.Facts {
@@ -79,7 +80,8 @@ func lines(facts []graph.Fact) string {
 	return text.String()
 }
 
-// rules returns a line for each rule, such as "r7(x, y) if r2(x, z1) and ~r1(z1, y), confidence 0.83". A ~ is the inverse relation.
+// rules returns a line for each rule, such as "r7(x, y) if r2(x, z1) and ~r1(z1, y), confidence 0.83". A ~ is the
+// inverse relation.
 func rules(g *synthetic.Graph) string {
 	var text strings.Builder
 	for _, rule := range g.Rules {

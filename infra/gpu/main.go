@@ -1,5 +1,6 @@
-// Command gpu times training steps, an epoch and scoring on a CUDA device, compares losses and scores with the CPU's, and says how much faster
-// the device is. It is one program that needs a workspace with a graph and nothing else, for a machine that has a device for a short time.
+// Command gpu times training steps, an epoch and scoring on a CUDA device, compares losses and scores with the CPU's,
+// and says how much faster the device is. It is one program that needs a workspace with a graph and nothing else, for a
+// machine that has a device for a short time.
 package main
 
 import (
@@ -60,7 +61,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.IntVar(&o.queries, "queries", 2048, "validation queries to score")
 	set.IntVar(&o.onCPU, "on_cpu", 4, "steps that the CPU makes, too, and 16 times as many queries")
 	set.Float64Var(&o.minutes, "minutes", 9, "end the epoch after this time since the start of the program")
-	if err := program.Parse(set, "Times a training step, an epoch and scoring on a CUDA device, and compares with the CPU.", arguments, diagnostics); err != nil {
+	if err := program.Parse(set, "Times a training step, an epoch and scoring on a CUDA device, and compares with the CPU.", arguments,
+		diagnostics); err != nil {
 		return o, err
 	}
 	switch {
@@ -104,7 +106,8 @@ func run(ctx context.Context, arguments []string, out io.Writer, open gpu.Driver
 	}
 	defer func() { err = errors.Join(err, m.device.Close()) }()
 	p := m.device.Properties()
-	m.print("%s, driver %s, %.1f GiB of memory, %d multiprocessors; %d threads of a CPU, %s", p.Name, p.Driver, float64(p.Memory)/(1<<30), p.Processors, runtime.GOMAXPROCS(0), m.kernel.Name())
+	m.print("%s, driver %s, %.1f GiB of memory, %d multiprocessors; %d threads of a CPU, %s", p.Name, p.Driver, float64(p.Memory)/(1<<30), p.Processors,
+		runtime.GOMAXPROCS(0), m.kernel.Name())
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -143,7 +146,8 @@ func (m *measurement) read(ctx context.Context) error {
 	}
 	m.batches = steps.Schedule(m.data.Train.Keys(m.configuration), m.configuration, seed, 1)
 	g := m.data.Graph
-	m.print("%s: %d entities, %d edges, %d relations with inverses; an epoch has %d steps", m.workspace, g.Entities, g.Edges(), g.RelationCount(), len(m.batches))
+	m.print("%s: %d entities, %d edges, %d relations with inverses; an epoch has %d steps", m.workspace, g.Entities, g.Edges(), g.RelationCount(),
+		len(m.batches))
 	return nil
 }
 
@@ -154,7 +158,8 @@ func (m *measurement) fresh() (*parameters.Set[float32], *steps.Adam) {
 	return weights, steps.NewSolver(m.configuration, relations, m.kernel)
 }
 
-// epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at a time.
+// epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at
+// a time.
 func (m *measurement) epoch(ctx context.Context, t steps.Stepper, count int, end time.Time) (results []steps.Result, took time.Duration, err error) {
 	begun, prepared := time.Now(), -1 // the step whose examples are there
 	sampler := steps.NewSampler(m.data.Graph.Entities, m.configuration.StrictNegatives)
@@ -245,7 +250,8 @@ func (m *measurement) train(ctx context.Context) error {
 	return nil
 }
 
-// score scores validation queries on the device, some of them on the CPU, too, and compares the scores of their answers.
+// score scores validation queries on the device, some of them on the CPU, too, and compares the scores of their
+// answers.
 func (m *measurement) score(ctx context.Context) error {
 	weights, _ := m.fresh()
 	scorer, err := gpu.NewScorer(m.device, m.data.Graph, nil, m.configuration, weights)
@@ -263,7 +269,8 @@ func (m *measurement) score(ctx context.Context) error {
 		return err
 	}
 	took := time.Since(begun)
-	cpu := answer.Model{Graph: m.data.Graph, Configuration: m.configuration, Parameters: weights, On: answer.Means{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
+	cpu := answer.Model{Graph: m.data.Graph, Configuration: m.configuration, Parameters: weights,
+		On: answer.Means{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
 	queries := m.valid[:min(16*m.onCPU, len(m.valid))]
 	begun = time.Now()
 	onCPU, err := cpu.Answer(ctx, queries, answer.Want{})

@@ -16,7 +16,8 @@ import (
 	"tagnet/model/gpu/interpreter"
 )
 
-// ring returns a workspace with the graph of a ring, made by the command that users run. All entities answer one of its queries.
+// ring returns a workspace with the graph of a ring, made by the command that users run. All entities answer one of its
+// queries.
 func ring(t *testing.T) string {
 	t.Helper()
 	const entities = 20
@@ -32,7 +33,8 @@ func ring(t *testing.T) string {
 		}
 	}
 	workspace := filepath.Join(folder, "workspace")
-	if out, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset", folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset",
+		folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return workspace
@@ -74,7 +76,8 @@ func TestRun(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{
-		{"--minutes", "0"}, {"--minutes", "NaN"}, {"--device", "cpu"}, {"--device", "cuda:all"}, {"--preset", "none"}, {"--preset", "wn18rr-astar"}, {"--steps", "0"}, {"more"}, {"--none"},
+		{"--minutes", "0"}, {"--minutes", "NaN"}, {"--device", "cpu"}, {"--device", "cuda:all"}, {"--preset", "none"}, {"--preset", "wn18rr-astar"},
+		{"--steps", "0"}, {"more"}, {"--none"},
 	} {
 		err := run(t.Context(), arguments, &bytes.Buffer{}, nil, time.Now())
 		if !errors.As(err, new(program.UsageError)) {

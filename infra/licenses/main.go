@@ -98,8 +98,8 @@ func write(tool, file string, check bool) error {
 // library is a module, or a part of one, with a license of its own.
 type library struct{ name, license string } // license is a file
 
-// report returns what the programs of a platform link. A license that is not allowed, or none, is an error. The module's own
-// packages are left out, with infra/overflow, which replaces a dependency.
+// report returns what the programs of a platform link. A license that is not allowed, or none, is an error. The
+// module's own packages are left out, with infra/overflow, which replaces a dependency.
 func report(tool, platform, module string) ([]library, error) {
 	system, architecture, _ := strings.Cut(platform, "/")
 	template, err := os.CreateTemp("", "licenses")
@@ -128,7 +128,8 @@ func report(tool, platform, module string) ([]library, error) {
 			return nil, fmt.Errorf("go-licenses for %s: unexpected line %q", platform, line)
 		}
 		if !slices.Contains(allowed, fields[2]) {
-			return nil, fmt.Errorf("%s, which is linked on %s, has the license %s: not among the allowed %s", fields[0], platform, fields[2], strings.Join(allowed, ", "))
+			return nil, fmt.Errorf("%s, which is linked on %s, has the license %s: not among the allowed %s", fields[0], platform, fields[2],
+				strings.Join(allowed, ", "))
 		}
 		found = append(found, library{fields[0], fields[1]})
 	}

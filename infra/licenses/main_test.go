@@ -9,12 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEqualTextsStandOnce has two modules of one license, which differs in its ends of lines, one of them with a notice.
+// TestEqualTextsStandOnce has two modules of one license, which differs in its ends of lines, one of them with a
+// notice.
 func TestEqualTextsStandOnce(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for name, text := range map[string]string{
-		"host/b/LICENSE": "free\nas air\n", "host/a/v2/LICENSE.txt": "free\r\nas air", "host/a/v2/NOTICE": "by a\n", "host/a/v2/README": "a\n", "host/c/LICENCE": "other\n",
+		"host/b/LICENSE": "free\nas air\n", "host/a/v2/LICENSE.txt": "free\r\nas air", "host/a/v2/NOTICE": "by a\n", "host/a/v2/README": "a\n",
+		"host/c/LICENCE": "other\n",
 	} {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -175,8 +175,8 @@ func below(path, folder string) bool { return path == folder || strings.HasPrefi
 // gpu is the package that computes on GPUs.
 const gpu = "model/gpu"
 
-// TestTheInterpreterTestsTheGPU holds that no program links the interpreter of PTX, and that tests above package gpu take imaginary devices,
-// which need no kernels: those of package learntest.
+// TestTheInterpreterTestsTheGPU holds that no program links the interpreter of PTX, and that tests above package gpu
+// take imaginary devices, which need no kernels: those of package learntest.
 func TestTheInterpreterTestsTheGPU(t *testing.T) {
 	found := false
 	for _, p := range packages(t) {

@@ -26,7 +26,8 @@ func TestOverflowIsOurs(t *testing.T) {
 
 func TestOverflow(t *testing.T) {
 	var edges []int64
-	for _, n := range []int64{0, 1, 2, 3, math.MaxInt32, math.MinInt32, 3037000499, 3037000500, math.MaxInt64 / 2, math.MinInt64 / 2, math.MaxInt64, math.MinInt64} {
+	for _, n := range []int64{0, 1, 2, 3, math.MaxInt32, math.MinInt32, 3037000499, 3037000500, math.MaxInt64 / 2, math.MinInt64 / 2, math.MaxInt64,
+		math.MinInt64} {
 		edges = append(edges, n-1, n, n+1, -n)
 	}
 	for _, a := range edges {
@@ -46,7 +47,8 @@ func TestOverflow(t *testing.T) {
 			for _, f := range []struct {
 				of   func(a, b int) (int, bool)
 				want *big.Int
-			}{{overflow.Add, new(big.Int).Add(big.NewInt(int64(int(a))), big.NewInt(int64(int(b))))}, {overflow.Mul, new(big.Int).Mul(big.NewInt(int64(int(a))), big.NewInt(int64(int(b))))}} {
+			}{{overflow.Add, new(big.Int).Add(big.NewInt(int64(int(a))), big.NewInt(int64(int(b))))},
+				{overflow.Mul, new(big.Int).Mul(big.NewInt(int64(int(a))), big.NewInt(int64(int(b))))}} {
 				fits := f.want.IsInt64() && int64(int(f.want.Int64())) == f.want.Int64()
 				if got, ok := f.of(int(a), int(b)); ok != fits || ok && int64(got) != f.want.Int64() {
 					t.Errorf("%d and %d as int: %d, %v, want %s, %v", a, b, got, ok, f.want, fits)

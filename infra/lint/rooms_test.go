@@ -24,7 +24,8 @@ func above(arrows map[string][]string, from, to string) bool {
 	return false
 }
 
-// TestRoomsOfModelStandOnEachOther holds that no folder of model imports one that reaches it, so that they have an order.
+// TestRoomsOfModelStandOnEachOther holds that no folder of model imports one that reaches it, so that they have an
+// order.
 func TestRoomsOfModelStandOnEachOther(t *testing.T) {
 	arrows := map[string][]string{}
 	for _, p := range packages(t) {
@@ -48,7 +49,8 @@ func TestRoomsOfModelStandOnEachOther(t *testing.T) {
 	}
 }
 
-// roomOfModel returns the folder of model that a package is in, "" for the library itself, and whether the package is one of model.
+// roomOfModel returns the folder of model that a package is in, "" for the library itself, and whether the package is
+// one of model.
 func roomOfModel(path string) (room string, ours bool) {
 	rest, ours := strings.CutPrefix(path+"/", module+"/model/")
 	room, _, _ = strings.Cut(rest, "/")
@@ -67,13 +69,15 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// TestImportsKeepTheirNames holds that a package of ours has one name everywhere: two that one file needs have two names.
+// TestImportsKeepTheirNames holds that a package of ours has one name everywhere: two that one file needs have two
+// names.
 func TestImportsKeepTheirNames(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, s := range p.sources(t) {
 			for _, imported := range s.file.Imports {
 				if imported.Name != nil && imported.Name.Name != "_" && strings.HasPrefix(imported.Path.Value, `"`+module+"/") {
-					t.Errorf("%s: import of %s as %s: rename the package, or the variable that hides it", s.at(imported), imported.Path.Value, imported.Name.Name)
+					t.Errorf("%s: import of %s as %s: rename the package, or the variable that hides it", s.at(imported), imported.Path.Value,
+						imported.Name.Name)
 				}
 			}
 		}

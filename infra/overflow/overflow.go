@@ -1,9 +1,9 @@
-// Package overflow adds and multiplies integers, and reports whether the result is right: what Arrow needs of the module
-// github.com/JohnCGriffin/overflow, whose place it takes.
+// Package overflow adds and multiplies integers, and reports whether the result is right: what Arrow needs of the
+// module github.com/JohnCGriffin/overflow, whose place it takes.
 //
-// The original has no license, and so may not be distributed in a program. This module has nothing of it but the names, and
-// go.mod of tagnet puts it in its place. Go follows a replace directive only in the module that it builds: a program that
-// imports tagnet as a library builds with the original, unless its own go.mod replaces it too.
+// The original has no license, and so may not be distributed in a program. This module has nothing of it but the names,
+// and go.mod of tagnet puts it in its place. Go follows a replace directive only in the module that it builds: a
+// program that imports tagnet as a library builds with the original, unless its own go.mod replaces it too.
 package overflow
 
 import "math"

@@ -87,8 +87,8 @@ func ruled() (facts []kg.Triple, err error) {
 	return facts, nil
 }
 
-// crowd returns a shop of 3,000 customers and 30 items, each of one of six kinds: customers buy what is of the kinds that they like, in nine of ten cases, and
-// one of ten customers something else, too.
+// crowd returns a shop of 3,000 customers and 30 items, each of one of six kinds: customers buy what is of the kinds
+// that they like, in nine of ten cases, and one of ten customers something else, too.
 func crowd() (facts []kg.Triple) {
 	const customers, items, kinds = 3000, 30, 6
 	random := rand.New(rand.NewPCG(11, 11))
@@ -116,7 +116,8 @@ func crowd() (facts []kg.Triple) {
 	return facts
 }
 
-// remove takes a share of the facts out of a graph, each by its key. A fact stays if one of its names would be in no other, or if it is of the relation to keep.
+// remove takes a share of the facts out of a graph, each by its key. A fact stays if one of its names would be in no
+// other, or if it is of the relation to keep.
 func remove(facts []kg.Triple, share float64, keep string) (kept, removed []kg.Triple) {
 	named := map[string]bool{}
 	stays := func(f kg.Triple) {

@@ -27,13 +27,15 @@ type List struct {
 
 // Setting is a graph of which facts are removed, and what is made of the rest.
 type Setting struct {
-	// Graph is the name of a source, Percent the share of its facts that is removed. Own removes what the tutorial keeps out of its file.
+	// Graph is the name of a source, Percent the share of its facts that is removed. Own removes what the tutorial
+	// keeps out of its file.
 	Graph   string `json:"graph"`
 	Percent int    `json:"percent"`
 	Own     bool   `json:"own"`
 	// Keep is a relation none of whose facts is removed.
 	Keep string `json:"keep"`
-	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no removed facts count.
+	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no removed
+	// facts count.
 	Relations int `json:"relations"`
 	// Model is the name of a model that tagnet comes with, which answers untrained.
 	Model string `json:"model"`
@@ -81,7 +83,8 @@ type removal struct {
 	missing       float64 // the share that was removed
 }
 
-// Runs returns the runs of the settings: each removes facts, and has a model, trained on the rest or not, list what that lacks.
+// Runs returns the runs of the settings: each removes facts, and has a model, trained on the rest or not, list what
+// that lacks.
 func (l List) Runs(threads int) (runs []engine.Run, err error) {
 	for _, s := range l.settings() {
 		var r removal

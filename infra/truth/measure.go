@@ -13,7 +13,8 @@ import (
 // result has the metrics of a setting, which its file holds.
 type result struct {
 	Setting `json:"-"`
-	// Facts is the number of facts that stayed, Removed those that were removed, Found those of the latter that are in the list, of Listed facts.
+	// Facts is the number of facts that stayed, Removed those that were removed, Found those of the latter that are in
+	// the list, of Listed facts.
 	Facts   int `json:"facts"`
 	Removed int `json:"removed"`
 	Listed  int `json:"listed"`
@@ -29,7 +30,8 @@ type result struct {
 	Parents *parents `json:"parents,omitempty"`
 }
 
-// precision is the share of true ones among the first At of the list, and of the same facts in the order of the lower of their two scores.
+// precision is the share of true ones among the first At of the list, and of the same facts in the order of the lower
+// of their two scores.
 type precision struct {
 	At    int     `json:"at"`
 	List  float64 `json:"list"`
@@ -47,7 +49,8 @@ type bin struct {
 type parents struct {
 	// Likely is the number of is_a with p > .5.
 	Likely int `json:"likely"`
-	// First is the share of the first 200 facts that are about a term whose parent the split hid, All the share of such terms.
+	// First is the share of the first 200 facts that are about a term whose parent the split hid, All the share of such
+	// terms.
 	First float64 `json:"first"`
 	All   float64 `json:"all"`
 }
@@ -113,7 +116,8 @@ func ofParents(list []parquet.Fact, facts []kg.Triple, hidden map[string]bool) *
 // error2 returns two standard errors of a share of n.
 func error2(share float64, n int) float64 { return 2 * math.Sqrt(share*(1-share)/float64(n)) }
 
-// Off returns the mean distance of the bins' probabilities from the truth, over their facts; those below the first bin are left out.
+// Off returns the mean distance of the bins' probabilities from the truth, over their facts; those below the first bin
+// are left out.
 func (r result) Off(first int) float64 {
 	sum, facts := 0.0, 0.0
 	for i, b := range r.Bins {

@@ -77,7 +77,8 @@ func TestRemoval(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	l := List{Train: "--dim 4", Settings: []Setting{{Graph: "crowd", Percent: 10}, {Graph: "hierarchy", Percent: 2, Keep: "is_a"}, {Graph: "tutorial", Own: true, Model: "zero"}}}
+	l := List{Train: "--dim 4", Settings: []Setting{{Graph: "crowd", Percent: 10}, {Graph: "hierarchy", Percent: 2, Keep: "is_a"},
+		{Graph: "tutorial", Own: true, Model: "zero"}}}
 	runs, err := l.Runs(2)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,8 @@ func TestRuns(t *testing.T) {
 	const with = " --workspace crowd-10-split/workspace --threads 2 --device cpu --memory 4096"
 	want := []string{
 		"tagnet preprocess --workspace crowd-10-split/workspace --dataset crowd-10-split/facts.tsv --split 90,5,5", "tagnet train --dim 4" + with,
-		"tagnet discover --relation  --most 1000000 --top_k 10 --missing 0.0000 --output list-10" + with, "tagnet discover --relation  --most 1000000 --top_k 100 --missing 0.0000 --output list-100" + with,
+		"tagnet discover --relation  --most 1000000 --top_k 10 --missing 0.0000 --output list-10" + with,
+		"tagnet discover --relation  --most 1000000 --top_k 100 --missing 0.0000 --output list-100" + with,
 		"tagnet preprocess --workspace tutorial-own-zero/workspace --dataset tutorial-own-zero/facts.tsv",
 		"tagnet discover --relation  --most 1000000 --top_k 10 --missing 0.0000 --output list-10" +
 			strings.ReplaceAll(with, "crowd-10-split", "tutorial-own-zero") + " --model zero",
@@ -127,7 +129,8 @@ func TestMeasure(t *testing.T) {
 	list := []parquet.Fact{listed("a", "r", "b", 3, 1, .95), listed("a", "r", "c", 9, 2, .92), listed("b", "r", "c", -1, 8, .25), listed("c", "r", "b", 5, 4)}
 	removed := []kg.Triple{fact("a", "r", "b"), fact("x", "r", "y"), fact("b", "r", "c")}
 	r := measure(list, removed)
-	want := result{Removed: 3, Listed: 4, Found: 2, Precisions: []precision{{50, .04, .04}, {100, .02, .02}, {500, .004, .004}, {3, 2. / 3, 1. / 3}}, Bins: make([]bin, 10)}
+	want := result{Removed: 3, Listed: 4, Found: 2, Precisions: []precision{{50, .04, .04}, {100, .02, .02}, {500, .004, .004}, {3, 2. / 3, 1. / 3}},
+		Bins: make([]bin, 10)}
 	want.Bins[2], want.Bins[9] = bin{1, .25, 1}, bin{2, .935, .5}
 	if diff := cmp.Diff(want, r, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

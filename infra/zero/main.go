@@ -1,5 +1,5 @@
-// Command zero trains one foundation model on the graphs of several workspaces and on graphs that are made from random rules, in turns: the
-// model in the box is one.
+// Command zero trains one foundation model on the graphs of several workspaces and on graphs that are made from random
+// rules, in turns: the model in the box is one.
 package main
 
 import (
@@ -49,7 +49,8 @@ func parse(arguments []string, diagnostics io.Writer) (options, error) {
 	set.StringVar(&o.workspace, "workspace", "", "`folder` or URL that gets the checkpoints, in runs/main/checkpoints")
 	set.StringVar(&o.preset, "preset", "zero", "`name|FILE.json` of the configuration")
 	set.StringVar(&o.from, "from", "", "`weights` of any graph to start from, in place of random ones: zero, or the file of a checkpoint")
-	set.StringVar(&o.graphs, "graphs", "", "`list` of workspaces to learn from, separated by commas; "+checkpoint.MadeGraphs+" stands for graphs that are made from random rules")
+	set.StringVar(&o.graphs, "graphs", "", "`list` of workspaces to learn from, separated by commas; "+checkpoint.MadeGraphs+
+		" stands for graphs that are made from random rules")
 	set.StringVar(&o.valid, "validate_graphs", "", "`list` of workspaces whose validation facts choose the best epoch, by the mean of their metrics")
 	set.Float64Var(&o.exponent, "graph_exponent", .5, "a step takes a graph in proportion to its number of facts to this power, 0 to 10")
 	set.Float64Var(&o.madeShare, "made_share", .25, "share of the steps on made graphs, more than 0, less than 1, where there are others")

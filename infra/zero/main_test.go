@@ -28,7 +28,8 @@ func workspaces(t *testing.T) (one, other string) {
 			t.Fatal(err)
 		}
 		workspace := filepath.Join(root, fmt.Sprintf("families-%d", seed))
-		if text, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset", data).CombinedOutput(); err != nil {
+		if text, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset",
+			data).CombinedOutput(); err != nil {
 			t.Fatalf("preprocess: %v\n%s", err, text)
 		}
 	}
@@ -50,7 +51,8 @@ func (c *canceling) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// TestInterruptedTrainingEndsInTheSameBytes trains on two graphs and made ones, in one go, and with an interrupt in the second epoch.
+// TestInterruptedTrainingEndsInTheSameBytes trains on two graphs and made ones, in one go, and with an interrupt in the
+// second epoch.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds preprocess")
@@ -81,7 +83,8 @@ func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if err := run(ctx, flags(parted), &canceling{at: "epoch 1 of 2", cancel: cancel}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted training: %v", err)
 	}
-	if err := run(t.Context(), flags(parted), io.Discard, io.Discard); !errors.As(err, new(program.UsageError)) || !strings.Contains(err.Error(), "add --resume") {
+	if err := run(t.Context(), flags(parted), io.Discard, io.Discard); !errors.As(err, new(program.UsageError)) ||
+		!strings.Contains(err.Error(), "add --resume") {
 		t.Errorf("the same command without --resume: %v", err)
 	}
 	beside, err := lock.Acquire(t.Context(), string(checkpoint.FolderOf(parted, checkpoint.DefaultRun)), "another training", false)
@@ -119,7 +122,8 @@ func startsFrom(t *testing.T, folder checkpoint.Folder, flags func(workspace str
 	t.Helper()
 	further := filepath.Join(t.TempDir(), "further")
 	weights := filepath.Join(string(folder), checkpoint.EpochName(2)+".safetensors")
-	if err := run(t.Context(), flags(further, "--from", weights, "--preset", "zero"), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "of another model") {
+	if err := run(t.Context(), flags(further, "--from", weights, "--preset", "zero"), io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "of another model") {
 		t.Errorf("weights of 8 dimensions, to be trained with 32: %v", err)
 	}
 	if err := run(t.Context(), flags(further, "--from", weights), io.Discard, io.Discard); err != nil {

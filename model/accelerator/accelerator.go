@@ -17,14 +17,14 @@ type Devices interface {
 	Open(ordinal int) (Accelerator, error)
 }
 
-// Accelerator trains and scores on an open device, or on several as one. A trainer has it for itself; scorers of several goroutines take turns.
-// Its errors wrap the errors of package device.
+// Accelerator trains and scores on an open device, or on several as one. A trainer has it for itself; scorers of
+// several goroutines take turns. Its errors wrap the errors of package device.
 type Accelerator interface {
 	// Name names the kind of device, as training.jsonl records it; String also names the device.
 	Name() string
 	String() string
-	// NewTrainer returns a trainer of p with copies of the weights and of the solver's state on the device. between is the graph
-	// of the relations, or nil: the model makes it if it needs one.
+	// NewTrainer returns a trainer of p with copies of the weights and of the solver's state on the device. between is
+	// the graph of the relations, or nil: the model makes it if it needs one.
 	NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (steps.Stepper, error)
 	// NewScorer likewise returns a scorer with a copy of the weights on the device.
 	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error)

@@ -13,8 +13,8 @@ var Process Devices = process
 
 var process = &opener{Devices: none{}}
 
-// Register sets the devices of Process. Programs that train or score call it when they are initialized. All others do not
-// link a driver, which would make them dynamic.
+// Register sets the devices of Process. Programs that train or score call it when they are initialized. All others do
+// not link a driver, which would make them dynamic.
 func Register(d Devices) {
 	process.mu.Lock()
 	defer process.mu.Unlock()

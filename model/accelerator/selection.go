@@ -13,7 +13,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Selection selects the devices or the CPU for a training or a scoring, and is an answer.Device. The zero Selection computes on the processor.
+// Selection selects the devices or the CPU for a training or a scoring, and is an answer.Device. The zero Selection
+// computes on the processor.
 type Selection struct {
 	accelerator Accelerator
 	again       func() (Accelerator, error) // opens it again, once it was lost
@@ -22,8 +23,8 @@ type Selection struct {
 	text        string
 }
 
-// Select decides by the user's choice what to compute a configuration on. With Auto an error of the device selects the processor;
-// otherwise Select returns the error.
+// Select decides by the user's choice what to compute a configuration on. With Auto an error of the device selects the
+// processor; otherwise Select returns the error.
 func Select(devices Devices, choice device.Choice, c configuration.Configuration) (Selection, error) {
 	if choice.Mode == device.CPU {
 		return Selection{}, nil
@@ -63,8 +64,8 @@ func open(devices Devices, choice device.Choice) (Accelerator, error) {
 	return devices.Open(choice.Ordinal)
 }
 
-// Check returns an error if the user's choice is a device that this process cannot use, so that a command ends before it
-// writes anything. What the workers of another process can use is not known here.
+// Check returns an error if the user's choice is a device that this process cannot use, so that a command ends before
+// it writes anything. What the workers of another process can use is not known here.
 func Check(choice device.Choice, c configuration.Configuration, local bool) error {
 	if choice.Mode != device.CUDA || !local {
 		return nil
@@ -104,8 +105,8 @@ func (s *Selection) NewScorer(g *graph.Graph, between *relations.Graph, c config
 // String says in a line what was selected and why; it is empty if the processor is the user's choice.
 func (s *Selection) String() string { return s.text }
 
-// FallBack selects the processor and returns true if the user left the choice open, unless the device was lost. err is the
-// error of making a trainer or a scorer, or that the memory is too small for what they do first.
+// FallBack selects the processor and returns true if the user left the choice open, unless the device was lost. err is
+// the error of making a trainer or a scorer, or that the memory is too small for what they do first.
 func (s *Selection) FallBack(err error) bool {
 	if s.accelerator == nil || !s.optional || errors.Is(err, device.ErrLost) {
 		return false
@@ -114,7 +115,8 @@ func (s *Selection) FallBack(err error) bool {
 	return true
 }
 
-// Discard closes a device that was lost, so that a later Select or NewScorer opens it again. It does nothing after other errors.
+// Discard closes a device that was lost, so that a later Select or NewScorer opens it again. It does nothing after
+// other errors.
 func (s *Selection) Discard(err error) {
 	if s.accelerator != nil && errors.Is(err, device.ErrLost) {
 		_ = s.accelerator.Close() // it is lost already

@@ -46,7 +46,8 @@ func (s several) String() string {
 }
 
 // NewTrainer returns a trainer on the first device: a step needs the weights of the step before.
-func (s several) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (steps.Stepper, error) {
+func (s several) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32],
+	solver *steps.Adam) (steps.Stepper, error) {
 	return s[0].NewTrainer(g, between, c, p, solver)
 }
 
@@ -74,11 +75,12 @@ func (s several) Close() error {
 // scorers has a scorer for each of several devices.
 type scorers []answer.Scorer
 
-// Together is how many queries each of several devices is given at a time: as many as a device computes together where its memory suffices.
+// Together is how many queries each of several devices is given at a time: as many as a device computes together where
+// its memory suffices.
 const Together = 64
 
-// Score deals the queries out. No answer depends on the device that gives it, nor on the other queries; the error belongs to
-// the first query that fails.
+// Score deals the queries out. No answer depends on the device that gives it, nor on the other queries; the error
+// belongs to the first query that fails.
 func (s scorers) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
 	parts := slices.Collect(slices.Chunk(queries, Together))
 	scored, errs := make([]*answer.Scored, len(parts)), make([]error, len(parts))

@@ -19,7 +19,8 @@ type Asking struct {
 	Known bool
 	// Estimator gives probabilities; nil gives none.
 	Estimator *probability.Estimator
-	// Done may be nil, and counts as in Observe. Each query, and then each of its candidates, counts once, known answers beyond them.
+	// Done may be nil, and counts as in Observe. Each query, and then each of its candidates, counts once, known
+	// answers beyond them.
 	Done func(queries int)
 	// Backward, which may be nil, is called with the number of inverse queries made for the candidates of all queries.
 	Backward func(queries int)
@@ -78,8 +79,9 @@ func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
 	return j.Heads, j.Tails
 }
 
-// Ask answers queries. If known facts are not to be new answers, the model must be over the graph of all facts. At least probability.DefaultK new
-// candidates by score are queried in the other direction, too, and the best of them listed. Each known answer takes two propagations.
+// Ask answers queries. If known facts are not to be new answers, the model must be over the graph of all facts. At
+// least probability.DefaultK new candidates by score are queried in the other direction, too, and the best of them
+// listed. Each known answer takes two propagations.
 func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Answers, error) {
 	found, backward, err := m.candidates(ctx, queries, a.Candidates(), a.Among, keepAll, a.Done)
 	if err != nil {
@@ -119,7 +121,8 @@ func (a *Asking) order(relation int32, list []Judged) {
 	})
 }
 
-// addKnown adds the known answers of the highest scores. A fact in the graph raises its own score, so that these scores only choose the answers.
+// addKnown adds the known answers of the highest scores. A fact in the graph raises its own score, so that these scores
+// only choose the answers.
 func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, answers []Answers) error {
 	known, err := m.View.Answers(ctx)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 type Device interface {
 	// Devices is the number of devices that score, 0 once the CPU has taken over.
 	Devices() int
-	// NewScorer returns a scorer of a model over a graph, with a copy of the weights on the devices. between is the graph of the relations,
-	// or nil: the model makes it if it needs one.
+	// NewScorer returns a scorer of a model over a graph, with a copy of the weights on the devices. between is the
+	// graph of the relations, or nil: the model makes it if it needs one.
 	NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (Scorer, error)
-	// FallBack lets the CPU take over after an error of NewScorer, or for lack of memory, and returns true, unless the user chose
-	// the device. String then gives the reason.
+	// FallBack lets the CPU take over after an error of NewScorer, or for lack of memory, and returns true, unless the
+	// user chose the device. String then gives the reason.
 	FallBack(err error) bool
 	// Discard gives up a device that was lost, by the error of a scorer. It does nothing after other errors.
 	Discard(err error)
@@ -32,17 +32,19 @@ type Device interface {
 	String() string
 }
 
-// Scorer scores all entities for queries on a device, and keeps the ranks and the best candidates. It is for one goroutine at a time.
+// Scorer scores all entities for queries on a device, and keeps the ranks and the best candidates. It is for one
+// goroutine at a time.
 type Scorer interface {
-	// Score answers queries without a Part, all of whose ids the graph has, in their order, with the selected candidates, at
-	// most as many as the graph has entities. A score that is NaN or infinite is an error, inference.ErrNotFinite, that names the query.
+	// Score answers queries without a Part, all of whose ids the graph has, in their order, with the selected
+	// candidates, at most as many as the graph has entities. A score that is NaN or infinite is an error,
+	// inference.ErrNotFinite, that names the query.
 	Score(ctx context.Context, queries []Request, list ranking.Selection) (*Scored, error)
 	// Close frees what the scorer holds.
 	Close() error
 }
 
-// answerOnDevice answers queries on a device. It returns neither results nor an error where the processor has to answer; then want.Done leaves out the
-// rows that the device had done.
+// answerOnDevice answers queries on a device. It returns neither results nor an error where the processor has to
+// answer; then want.Done leaves out the rows that the device had done.
 func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Want) (*Scored, error) {
 	if err := m.busy.lock(ctx); err != nil {
 		return nil, err

@@ -80,7 +80,8 @@ func on(t *testing.T, m *answer.Model, devices accelerator.Devices, mode device.
 }
 
 // rankOn ranks on what is selected, and returns the rows that were reported as done, and what was announced.
-func rankOn(t *testing.T, ctx context.Context, m *answer.Model, devices accelerator.Devices, mode device.Mode, b []answer.Request, list ranking.Selection) (*answer.Scored, int, []string, error) {
+func rankOn(t *testing.T, ctx context.Context, m *answer.Model, devices accelerator.Devices, mode device.Mode, b []answer.Request,
+	list ranking.Selection) (*answer.Scored, int, []string, error) {
 	t.Helper()
 	var announced []string
 	m = on(t, m, devices, mode, func(text string) { announced = append(announced, text) })
@@ -112,7 +113,8 @@ func TestDeviceRanksAsTheCPU(t *testing.T) {
 	m := smallModel(t)
 	b := manyQueries(m)
 	for _, list := range []ranking.Selection{
-		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.KnownToo}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}}, {K: 1000, Known: ranking.LeftOut},
+		{}, {K: 3}, {K: 1000}, {K: 3, Known: ranking.KnownToo}, {K: 3, Known: ranking.LeftOut}, {K: 3, Candidates: []int32{2, 3, 5, 8, 50}},
+		{K: 1000, Known: ranking.LeftOut},
 	} {
 		compareDevices(t, m, b, list)
 	}
@@ -236,8 +238,8 @@ func TestDeviceRankFails(t *testing.T) {
 	}
 }
 
-// TestFallBackOfAnotherGraph has the memory of a device run out for the second graph of a model: the first, whose scorer is made, computes on the
-// processor, too.
+// TestFallBackOfAnotherGraph has the memory of a device run out for the second graph of a model: the first, whose
+// scorer is made, computes on the processor, too.
 func TestFallBackOfAnotherGraph(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)

@@ -25,11 +25,12 @@ func (r Row) distinct() graph.Query {
 
 // compare orders rows by their queries, then by their numbers.
 func (r Row) compare(o Row) int {
-	return cmp.Or(cmp.Compare(r.Source, o.Source), cmp.Compare(r.Relation, o.Relation), cmp.Compare(r.distinct().Answer, o.distinct().Answer), cmp.Compare(r.Number, o.Number))
+	return cmp.Or(cmp.Compare(r.Source, o.Source), cmp.Compare(r.Relation, o.Relation), cmp.Compare(r.distinct().Answer, o.distinct().Answer),
+		cmp.Compare(r.Number, o.Number))
 }
 
-// Group returns the distinct queries of some rows, ordered by source and relation. Queries of graphs without other edges are distinct. known returns the
-// ascending known answers of a query; its slices are shared. Group reorders rows.
+// Group returns the distinct queries of some rows, ordered by source and relation. Queries of graphs without other
+// edges are distinct. known returns the ascending known answers of a query; its slices are shared. Group reorders rows.
 func Group(rows []Row, known func(source, relation int32) []int32) []Request {
 	slices.SortFunc(rows, Row.compare)
 	// Two arrays that all queries share: most have one row.

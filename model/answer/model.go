@@ -17,8 +17,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Model is a trained model over a graph. Its workers are made on first use; until then its fields may be changed. It may be used
-// concurrently. A model on a device must be closed.
+// Model is a trained model over a graph. Its workers are made on first use; until then its fields may be changed. It
+// may be used concurrently. A model on a device must be closed.
 type Model struct {
 	// Opened is zero, but for what its user reads, unless Open, Over or New made the model.
 	Opened
@@ -50,8 +50,8 @@ type Means struct {
 	// Kernel and Threads serve the processor.
 	Kernel  kernel.Kernel
 	Threads int
-	// Device takes the processor's place, unless it is nil. Where the processor takes over again, Announce, which may be nil, is
-	// called with the text of Device, and package model calls it with its own notes.
+	// Device takes the processor's place, unless it is nil. Where the processor takes over again, Announce, which may
+	// be nil, is called with the text of Device, and package model calls it with its own notes.
 	Device   Device
 	Announce func(text string)
 }
@@ -64,8 +64,9 @@ type Want struct {
 	Done func(rows int)
 }
 
-// Answer scores queries and ranks their labelled answers. Concurrent calls share the threads' results (see Pool), or wait for a device. The
-// processor takes over if an optional device cannot score the model, or its memory turns out to be too small.
+// Answer scores queries and ranks their labelled answers. Concurrent calls share the threads' results (see Pool), or
+// wait for a device. The processor takes over if an optional device cannot score the model, or its memory turns out to
+// be too small.
 func (m *Model) Answer(ctx context.Context, queries []Request, want Want) (*Scored, error) {
 	if want.Done == nil {
 		want.Done = func(int) {}
@@ -99,8 +100,8 @@ func (m *Model) threads() (*Pool, error) {
 	return m.pool, err
 }
 
-// Watch sets a function that is called after each chunk of queries, computed together for one call or several, with their number and their time.
-// The thread, or the device, waits for it.
+// Watch sets a function that is called after each chunk of queries, computed together for one call or several, with
+// their number and their time. The thread, or the device, waits for it.
 func (m *Model) Watch(done func(queries int, took time.Duration)) { m.watch.Store(&done) }
 
 // watch holds a function of Model.Watch, or none.
@@ -125,8 +126,9 @@ func (m *Model) between() *relations.Graph {
 	return m.Relations
 }
 
-// Explain returns the score of an entity as the answer of a query, and the k best paths to it, as explanation.Worker does. The processor computes
-// it, with one of the pool's threads. The first call takes memory for another copy of the weights.
+// Explain returns the score of an entity as the answer of a query, and the k best paths to it, as explanation.Worker
+// does. The processor computes it, with one of the pool's threads. The first call takes memory for another copy of the
+// weights.
 func (m *Model) Explain(ctx context.Context, q graph.Query, entity int32, k int, walks bool) (explained explanation.Explanation, err error) {
 	pool, err := m.threads()
 	if err != nil {

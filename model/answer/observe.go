@@ -18,9 +18,9 @@ func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
 	return m.over(view), nil
 }
 
-// Observe scores facts in both directions, in their order, each in the graph without it. A fact of the graph takes two propagations; others share
-// the propagations of queries that they have in common. done, which may be nil, is called with the number of queries that were answered since the
-// last call.
+// Observe scores facts in both directions, in their order, each in the graph without it. A fact of the graph takes two
+// propagations; others share the propagations of queries that they have in common. done, which may be nil, is called
+// with the number of queries that were answered since the last call.
 func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queries int)) ([]probability.Observation, error) {
 	known, err := m.View.Answers(ctx)
 	if err != nil {
@@ -41,9 +41,9 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 	return observed, nil
 }
 
-// Candidates returns the k best new answers of each query, as facts that are observed in both directions. among are the only candidates, ascending; nil
-// allows all entities. Each of the best is queried backward, too: facts share the propagations of equal queries, at most
-// n (1 + k) for n queries. done is as in Observe.
+// Candidates returns the k best new answers of each query, as facts that are observed in both directions. among are the
+// only candidates, ascending; nil allows all entities. Each of the best is queried backward, too: facts share the
+// propagations of equal queries, at most n (1 + k) for n queries. done is as in Observe.
 func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
 	observed, _, err := m.candidates(ctx, queries, k, among, keepAll, done)
 	return observed, err
@@ -52,7 +52,8 @@ func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, am
 // keepAll keeps all candidates.
 func keepAll(graph.Fact, int64) bool { return true }
 
-// candidates returns the Candidates that keep accepts, by the fact and its rank as an answer of the query, and the number of inverse queries made.
+// candidates returns the Candidates that keep accepts, by the fact and its rank as an answer of the query, and the
+// number of inverse queries made.
 func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(graph.Fact, int64) bool, done func(queries int),
 ) (observed [][]probability.Observation, backward int, err error) {
 	known, err := m.View.Answers(ctx)
@@ -120,8 +121,8 @@ func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error
 	return nil
 }
 
-// forward returns the kept best answers of queries as facts with one side observed, and the rows of the inverse queries for the other side, numbered in
-// the order of all facts.
+// forward returns the kept best answers of queries as facts with one side observed, and the rows of the inverse queries
+// for the other side, numbered in the order of all facts.
 func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (observed [][]probability.Observation, rows []Row) {
 	observed = make([][]probability.Observation, len(scored.Queries))
 	for i, q := range scored.Queries {
@@ -138,7 +139,8 @@ func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (obse
 	return observed, rows
 }
 
-// side sets the side of a fact that a query with the relation observed. Hops come from the query for tails: with a reach, the other one may find others.
+// side sets the side of a fact that a query with the relation observed. Hops come from the query for tails: with a
+// reach, the other one may find others.
 func (m *Model) side(o *probability.Observation, relation int32, side probability.Side, distance int32) {
 	if int(relation) < m.Graph.BaseRelations {
 		o.Tails, o.Hops = side, distance

@@ -12,7 +12,8 @@ import (
 
 // Opened has the graph and the checkpoint that a model was opened from.
 type Opened struct {
-	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is the graph of the queries.
+	// KG is the graph, without the facts of relations that the model does not know: KG.Unknown has them. View is the
+	// graph of the queries.
 	KG   *kg.KG
 	View *kg.View
 	// Record is the checkpoint's record. For weights that were trained elsewhere it is the record that Save writes.
@@ -23,8 +24,9 @@ type Opened struct {
 	Unused []string
 }
 
-// Open opens the model that ref names over a graph, without the facts of relations that it does not know. Queries are about the inference graph.
-// If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other errors are as pretrained.Ref.Open returns them.
+// Open opens the model that ref names over a graph, without the facts of relations that it does not know. Queries are
+// about the inference graph. If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other
+// errors are as pretrained.Ref.Open returns them.
 func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Model, error) {
 	weights, err := ref.Open(ctx)
 	if err != nil {
@@ -89,8 +91,8 @@ func (m *Model) Save(ctx context.Context, folder checkpoint.Folder) error {
 	return folder.Save(ctx, m.Record, m.Parameters.Tensors, nil)
 }
 
-// SetReach sets the most entities that a query propagates through, 0 for all, or leaves them as in training for -1. It is an error for A*Net's
-// policies, which select entities themselves.
+// SetReach sets the most entities that a query propagates through, 0 for all, or leaves them as in training for -1. It
+// is an error for A*Net's policies, which select entities themselves.
 func (m *Model) SetReach(entities int) error {
 	c := &m.Configuration
 	if entities >= 0 {

@@ -16,8 +16,8 @@ import (
 // Worker scores all entities for the queries of a source; inference.Worker is one. It need not be
 // safe for concurrent use.
 type Worker interface {
-	// ScoresWithout sets scores, [V], to the logits of (source, relation, ?) for the source of q, in the graph of q, or in a part of it
-	// that is not nil. Its errors name the query; a NaN or infinite logit is an error.
+	// ScoresWithout sets scores, [V], to the logits of (source, relation, ?) for the source of q, in the graph of q, or
+	// in a part of it that is not nil. Its errors name the query; a NaN or infinite logit is an error.
 	ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relation int32, scores []float32) error
 	// Sent returns the number of messages that the last call of ScoresWithout sent.
 	Sent() int64
@@ -26,9 +26,9 @@ type Worker interface {
 	Distance(entity int32) (hops int, reached bool)
 }
 
-// Pool ranks on the processor. Concurrent calls share its workers, which it makes when all others are in use, and their results:
-// equal queries that wait are computed once, and queries of a source one after another. Each call gets what it would get alone, bit for bit.
-// Calls take turns, so that a large one does not keep a small one waiting until its end.
+// Pool ranks on the processor. Concurrent calls share its workers, which it makes when all others are in use, and their
+// results: equal queries that wait are computed once, and queries of a source one after another. Each call gets what it
+// would get alone, bit for bit. Calls take turns, so that a large one does not keep a small one waiting until its end.
 type Pool struct {
 	entities, relations int
 	newWorker           func() Worker
@@ -41,16 +41,17 @@ type Pool struct {
 // threads share the work of a hub.
 const chunkSize = 8
 
-// NewPool returns a pool over a graph of that many entities and relations (2R), with as many workers as size at most, which
-// changes no result. group returns a number for relations whose queries are answered faster one after another.
+// NewPool returns a pool over a graph of that many entities and relations (2R), with as many workers as size at most,
+// which changes no result. group returns a number for relations whose queries are answered faster one after another.
 func NewPool(entities, relations, size int, group func(relation int32) int32, newWorker func() Worker) *Pool {
 	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, idle: make(chan *thread, size)}
 	p.queue = queue{workers: size, most: chunkSize, group: group, work: p.work, open: map[lot][]*chunk{}}
 	return p
 }
 
-// Rank scores every query, and keeps the selected candidates of each. It calls done, which may be nil, with the number of rows that were
-// scored since the last call. A panic of a worker is a *PanicError. Once ctx is done, nothing more is computed for the call.
+// Rank scores every query, and keeps the selected candidates of each. It calls done, which may be nil, with the number
+// of rows that were scored since the last call. A panic of a worker is a *PanicError. Once ctx is done, nothing more is
+// computed for the call.
 func (p *Pool) Rank(ctx context.Context, queries []Request, list ranking.Selection, done func(rows int)) (*Scored, error) {
 	if err := check(queries, p.entities, p.relations); err != nil {
 		return nil, err

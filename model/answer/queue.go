@@ -14,11 +14,11 @@ import (
 	"tagnet/model/graph"
 )
 
-// queue holds the queries that wait for a worker, of any number of concurrent calls. Queries that are cheap together wait in one
-// chunk, whoever asks them, and equal ones are computed once. A query does not wait for others to join it.
+// queue holds the queries that wait for a worker, of any number of concurrent calls. Queries that are cheap together
+// wait in one chunk, whoever asks them, and equal ones are computed once. A query does not wait for others to join it.
 //
-// The calls take turns, a chunk each, so that a call with many chunks does not keep the others waiting until it is answered. A chunk that several
-// calls share is computed in the first of their turns.
+// The calls take turns, a chunk each, so that a call with many chunks does not keep the others waiting until it is
+// answered. A chunk that several calls share is computed in the first of their turns.
 //
 //	one worker; call 1 has the chunks a b c, and while a is computed, call 2 comes with b and call 3 with d and c
 //	computed   a   b (turn of 1, and of 2, too)   d (of 3)   c (of 1 and 3)
@@ -43,8 +43,8 @@ type lot struct {
 	part  *parts.Subgraph
 }
 
-// chunk is a worker's unit of work: some queries of a lot, or a call of lend with a thread. The mutex of the queue guards it until
-// it is taken, and calls and cancel always.
+// chunk is a worker's unit of work: some queries of a lot, or a call of lend with a thread. The mutex of the queue
+// guards it until it is taken, and calls and cancel always.
 type chunk struct {
 	lot     lot
 	queries []shared

@@ -16,7 +16,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// gate holds up the computations of its workers until it is open, or their context ends. Then relation 18 fails, and relation 19 panics.
+// gate holds up the computations of its workers until it is open, or their context ends. Then relation 18 fails, and
+// relation 19 panics.
 type gate struct {
 	started chan string // source and relation of each computation
 	open    chan struct{}
@@ -101,7 +102,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestJoins has calls with queries of one source while the only worker is busy: they are computed in chunks, and an equal one once.
+// TestJoins has calls with queries of one source while the only worker is busy: they are computed in chunks, and an
+// equal one once.
 func TestJoins(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -139,7 +141,8 @@ func TestJoins(t *testing.T) {
 	}
 }
 
-// TestAbandoned has calls that leave: while their query is computed, while it waits, and while another call waits for the same one.
+// TestAbandoned has calls that leave: while their query is computed, while it waits, and while another call waits for
+// the same one.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -218,7 +221,8 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestCompanyChangesNothing has concurrent calls with queries in common and wants of their own, and compares them with a call alone.
+// TestCompanyChangesNothing has concurrent calls with queries in common and wants of their own, and compares them with
+// a call alone.
 func TestCompanyChangesNothing(t *testing.T) {
 	t.Parallel()
 	p := NewPool(entities, 10, 3, byParity, func() Worker { return &fake{fail: -1} })

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/parallel"
 )
 
-// Sample selects the entities among which the answers of a query are ranked: a number of random negatives, or all entities
-// if it is 0.
+// Sample selects the entities among which the answers of a query are ranked: a number of random negatives, or all
+// entities if it is 0.
 type Sample struct {
 	Negatives int
 	Seed      uint64

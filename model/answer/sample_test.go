@@ -10,8 +10,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestNegatives checks the negatives of one answer, which other machines and versions must draw too, and that they depend on
-// the seed and the query.
+// TestNegatives checks the negatives of one answer, which other machines and versions must draw too, and that they
+// depend on the seed and the query.
 func TestNegatives(t *testing.T) {
 	t.Parallel()
 	q := Request{Query: graph.Query{Source: 3, Relation: 1, Answer: graph.None}, Known: []int32{0, 5, 9}, Sample: Sample{12, 7}}

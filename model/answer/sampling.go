@@ -14,15 +14,17 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Sampling is the data that probabilities are fitted to: facts of the graph, and queries whose best new answers are compared with them.
+// Sampling is the data that probabilities are fitted to: facts of the graph, and queries whose best new answers are
+// compared with them.
 type Sampling struct {
 	probability.Sample
 	Facts   []probability.Drawn
 	Queries []graph.Query
 }
 
-// Sampling draws facts and queries to fit probabilities to, by the graph, the weights and the reach alone. The model must be over the graph of all
-// facts. Facts that training did not see come first: held-out ones if preprocess divided the facts, all facts if the model was not trained on the graph.
+// Sampling draws facts and queries to fit probabilities to, by the graph, the weights and the reach alone. The model
+// must be over the graph of all facts. Facts that training did not see come first: held-out ones if preprocess divided
+// the facts, all facts if the model was not trained on the graph.
 func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	g, given := m.Graph, isUntrained(m.Record)
 	training := int64(0)
@@ -77,7 +79,8 @@ func (s *Sampling) Work() int64 {
 }
 
 // ObserveSample observes one of a number of parts of a sampling. Parts share few propagations. done is as in Observe.
-func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, err error) {
+func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int,
+	done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, err error) {
 	drawn := s.Facts[part*len(s.Facts)/of : (part+1)*len(s.Facts)/of]
 	facts := make([]graph.Fact, len(drawn))
 	for i, d := range drawn {
@@ -97,8 +100,8 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int, do
 	return labeled, unlabeled, err
 }
 
-// FitTo fits the model's probabilities to all observations of a sampling. The error wraps probability.ErrTooFew if there are too few, which
-// WriteProbabilities writes like a fit.
+// FitTo fits the model's probabilities to all observations of a sampling. The error wraps probability.ErrTooFew if
+// there are too few, which WriteProbabilities writes like a fit.
 func (m *Model) FitTo(ctx context.Context, s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
 	fitted, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled)
 	if errors.Is(err, probability.ErrTooFew) {
@@ -114,8 +117,8 @@ func (m *Model) FitTo(ctx context.Context, s *Sampling, labeled []probability.La
 // deviceQueries is about the number of queries of a fit that a device answers before other calls have their turn.
 const deviceQueries = 1 << 12
 
-// Fit fits probabilities in this process, beside other calls. done, which may be nil, is called with the number of queries that were answered since the
-// last call, of Sampling.Work at most.
+// Fit fits probabilities in this process, beside other calls. done, which may be nil, is called with the number of
+// queries that were answered since the last call, of Sampling.Work at most.
 func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) error {
 	parts := 1 // the threads of a pool take turns by themselves
 	if m.On.Device != nil {
@@ -144,7 +147,8 @@ func (m *Model) surroundings() *probability.Surroundings {
 	return m.surrounding
 }
 
-// Estimator returns probabilities that presume a number of missing facts, as a share of the graph's, or nil as long as none are fitted.
+// Estimator returns probabilities that presume a number of missing facts, as a share of the graph's, or nil as long as
+// none are fitted.
 func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
 	if fitted == nil || fitted.TooFew {
@@ -156,17 +160,20 @@ func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
 // ProbabilitiesFolder is the name of the folder of probabilities below a workspace.
 const ProbabilitiesFolder = "probabilities"
 
-// ProbabilitiesFile returns the name of the file of the model's probabilities: there is one for each of its weights, graph and reach.
+// ProbabilitiesFile returns the name of the file of the model's probabilities: there is one for each of its weights,
+// graph and reach.
 func (m *Model) ProbabilitiesFile() string { return m.FitFolder() + ".json" }
 
-// FitFolder returns the name of the folder beside that file which a run locks while it fits: other models' probabilities are fitted meanwhile.
+// FitFolder returns the name of the folder beside that file which a run locks while it fits: other models'
+// probabilities are fitted meanwhile.
 func (m *Model) FitFolder() string {
 	s := m.source()
 	return fmt.Sprintf("%.12s-%.12s-%d", s.Weights, s.Graph, s.Reach)
 }
 
-// ReadProbabilities reads the model's probabilities from a folder, and reports whether there are some. The error of a file that is damaged is a
-// *checkpoint.DamagedError, and that of one which keeps that there are too few facts is probability.ErrTooFew.
+// ReadProbabilities reads the model's probabilities from a folder, and reports whether there are some. The error of a
+// file that is damaged is a *checkpoint.DamagedError, and that of one which keeps that there are too few facts is
+// probability.ErrTooFew.
 func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, error) {
 	url := storage.Join(folder, m.ProbabilitiesFile())
 	text, err := storage.ReadText(ctx, url)

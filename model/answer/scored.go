@@ -46,6 +46,7 @@ type Candidate struct {
 	Known bool
 	// Distance is the number of hops from the source, or hop.Column.
 	Distance int32
-	// Rank is the filtered rank among all entities with ties counted against the candidate, where Selection.Ranks asks for it, else 0.
+	// Rank is the filtered rank among all entities with ties counted against the candidate, where Selection.Ranks asks
+	// for it, else 0.
 	Rank int64
 }

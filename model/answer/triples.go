@@ -15,8 +15,8 @@ type Triple struct {
 	graph.Fact
 }
 
-// TripleRequests returns the queries of triples in both directions, ordered by source and relation. known returns the ascending known answers of a
-// query.
+// TripleRequests returns the queries of triples in both directions, ordered by source and relation. known returns the
+// ascending known answers of a query.
 func TripleRequests(g *graph.Graph, known func(source, relation int32) []int32, triples []Triple) []Request {
 	rows := make([]Row, 0, 2*len(triples))
 	for _, t := range triples {

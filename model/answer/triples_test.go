@@ -41,7 +41,8 @@ func someTriples(g *graph.Graph, rng *rand.Rand) (triples []answer.Triple) {
 }
 
 // scored scores triples by some workers.
-func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []answer.Triple, workers int) []answer.Observed {
+func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source, relation int32) []int32, triples []answer.Triple,
+	workers int) []answer.Observed {
 	t.Helper()
 	pool := answer.NewPool(g.Entities, g.RelationCount(), workers, s.Group, func() answer.Worker { return s.Worker() })
 	ranked, err := pool.Rank(t.Context(), answer.TripleRequests(g, known, triples), ranking.Selection{}, nil)
@@ -51,7 +52,8 @@ func scored(t *testing.T, g *graph.Graph, s *inference.Scorer, known func(source
 	return ranked.Observed()
 }
 
-// TestScoresOfTriplesAreThoseOfTheReference compares scores, ranks and distances with the float64 specification, which removes the edges of facts.
+// TestScoresOfTriplesAreThoseOfTheReference compares scores, ranks and distances with the float64 specification, which
+// removes the edges of facts.
 func TestScoresOfTriplesAreThoseOfTheReference(t *testing.T) {
 	t.Parallel()
 	facts, unreached := 0, 0
@@ -131,7 +133,8 @@ func withLoop(t *testing.T, rng *rand.Rand) *graph.Graph {
 	return g
 }
 
-// checkRank checks a filtered pessimistic rank by float64 scores: those that differ from the answer's by rounding may count or not.
+// checkRank checks a filtered pessimistic rank by float64 scores: those that differ from the answer's by rounding may
+// count or not.
 func checkRank(t *testing.T, what string, got probability.Side, scores []float64, known []int32, answer int32) {
 	t.Helper()
 	least, most := int64(1), int64(1)
@@ -152,7 +155,8 @@ func checkRank(t *testing.T, what string, got probability.Side, scores []float64
 	}
 }
 
-// TestCompanyOfTriplesChangesNothing compares what triples get together, in any order and by several workers, with what each gets alone.
+// TestCompanyOfTriplesChangesNothing compares what triples get together, in any order and by several workers, with what
+// each gets alone.
 func TestCompanyOfTriplesChangesNothing(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 2))

@@ -9,8 +9,8 @@ import (
 // MiB is the unit in which a budget is given.
 const MiB int64 = 1 << 20
 
-// Base is what a process takes before there is a graph: the part of its program that is in use, Go's runtime, Beam with its local
-// runner, and the elements that this has under way.
+// Base is what a process takes before there is a graph: the part of its program that is in use, Go's runtime, Beam with
+// its local runner, and the elements that this has under way.
 const Base = 120 * MiB
 
 // Default is the budget of a worker process where none is given, in MiB.
@@ -89,7 +89,8 @@ const leastBuffer = 8 * MiB
 // Buffer returns how many bytes each thread may sort in: with leastBuffer an equal part of what is free.
 func (a Allotment) Buffer() int64 { return leastBuffer + min(a.Free, mostBuffers)/int64(a.Threads) }
 
-// outside is what of a process Go's limit does not count: the program's file as it is mapped, of which the system drops pages where it has to.
+// outside is what of a process Go's limit does not count: the program's file as it is mapped, of which the system drops
+// pages where it has to.
 const outside = 88 * MiB
 
 // Limit makes the garbage collector keep the process within a budget of bytes, as far as the memory in

@@ -126,8 +126,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestThreadsFollowReach compares a thread on a graph with that on one of a hundred times the size, which with a reach differ by what a
-// thread has for each entity alone: its scores.
+// TestThreadsFollowReach compares a thread on a graph with that on one of a hundred times the size, which with a reach
+// differ by what a thread has for each entity alone: its scores.
 func TestThreadsFollowReach(t *testing.T) {
 	t.Parallel()
 	c := configuration.Default()

@@ -15,8 +15,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// TestEstimateBoundsWhatIsHeld scores and trains on a random graph that sources reach all of, and compares the live heap with the estimate,
-// which is at most so many times as much. It is not parallel: the heap is the process's.
+// TestEstimateBoundsWhatIsHeld scores and trains on a random graph that sources reach all of, and compares the live
+// heap with the estimate, which is at most so many times as much. It is not parallel: the heap is the process's.
 func TestEstimateBoundsWhatIsHeld(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	facts := make([]graph.Fact, 60_000)

@@ -19,8 +19,8 @@ type Sizes struct {
 	Entities, Edges, Relations int64
 	// RelationEdges is the number of edges between relations, where the model takes those from their graph.
 	RelationEdges int64
-	// Graph is the bytes of the graphs in memory, with names and known answers. Outlined is set if there are none: then queries are
-	// read with the parts of the graph that they propagate through.
+	// Graph is the bytes of the graphs in memory, with names and known answers. Outlined is set if there are none: then
+	// queries are read with the parts of the graph that they propagate through.
 	Graph    int64
 	Outlined bool
 	// Queries is the number of queries, Distinct of the distinct pairs (source, relation) among them,
@@ -96,7 +96,8 @@ func (s Sizes) parameters(c configuration.Configuration) (total int64) {
 	return total
 }
 
-// width is the number of features of a receiver: PNA has four aggregates and the entity's own. scalers is how many linear maps it has.
+// width is the number of features of a receiver: PNA has four aggregates and the entity's own. scalers is how many
+// linear maps it has.
 func width(c configuration.Configuration) (width, scalers int64) {
 	if c.Aggregate == configuration.AggregatePNA {
 		return 5 * int64(c.Dim), 3
@@ -131,7 +132,8 @@ func (s Sizes) batch(c configuration.Configuration) int64 {
 	return int64(c.BatchSize) * query
 }
 
-// negatives bounds the bytes of the score network's graph for an answer and its negatives, and of a thread's sums of gradients.
+// negatives bounds the bytes of the score network's graph for an answer and its negatives, and of a thread's sums of
+// gradients.
 func (s Sizes) negatives(c configuration.Configuration) int64 {
 	d := int64(c.Dim)
 	w, scalers := width(c)
@@ -178,8 +180,8 @@ func (s Sizes) states(c configuration.Configuration, training bool) int64 {
 	return total
 }
 
-// within returns the sizes of the part of a graph that a query propagates through, and the bytes of finding it: those of s and 0 without a
-// reach. Entities near a source have more edges than others, as a guess 8 times as many.
+// within returns the sizes of the part of a graph that a query propagates through, and the bytes of finding it: those
+// of s and 0 without a reach. Entities near a source have more edges than others, as a guess 8 times as many.
 func (s Sizes) within(c configuration.Configuration) (part Sizes, found int64) {
 	if c = c.Within(int(s.Entities)); c.Reach == 0 {
 		return s, 0

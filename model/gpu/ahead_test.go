@@ -58,8 +58,8 @@ func (s scenario) trainAhead(t *testing.T, d device.Device, batches [][]steps.Ex
 
 func nothing(int) func() ([]steps.Example, uint64) { return nil }
 
-// TestAnnounce checks that steps which are prepared while the device computes those before have the same results and weights as
-// others, whatever was announced. The interpreter finds accesses that nothing orders.
+// TestAnnounce checks that steps which are prepared while the device computes those before have the same results and
+// weights as others, whatever was announced. The interpreter finds accesses that nothing orders.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -107,7 +107,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestOneSet trains on a device whose memory holds one set of prepared queries: what is announced is not asked for, and the bits are the same.
+// TestOneSet trains on a device whose memory holds one set of prepared queries: what is announced is not asked for, and
+// the bits are the same.
 func TestOneSet(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, ofGraph)
@@ -175,9 +176,9 @@ func (d *onStreams) Launch(k device.Kernel, blocks, threads int, arguments ...an
 	return d.Device.Launch(k, blocks, threads, arguments...)
 }
 
-// TestStepWaitsTwice checks that a step waits for the device once before its launches, when it has nothing to do, and once behind them; and
-// that the next one, if it is announced, is copied to the device in between, on another stream than that of the launches. A device that is
-// lost meanwhile is left with its first stream.
+// TestStepWaitsTwice checks that a step waits for the device once before its launches, when it has nothing to do, and
+// once behind them; and that the next one, if it is announced, is copied to the device in between, on another stream
+// than that of the launches. A device that is lost meanwhile is left with its first stream.
 func TestStepWaitsTwice(t *testing.T) {
 	t.Parallel()
 	s, d := smallScenario(t, nil), &onStreams{Device: interpreter.New()}
@@ -209,7 +210,8 @@ func TestStepWaitsTwice(t *testing.T) {
 	}
 }
 
-// TestAheadOfOtherAnswers does not take a step for another one, whose queries have other answers or other draws of them beside equal first ones.
+// TestAheadOfOtherAnswers does not take a step for another one, whose queries have other answers or other draws of them
+// beside equal first ones.
 func TestAheadOfOtherAnswers(t *testing.T) {
 	one := func(other int32, key uint64) []steps.Example {
 		return []steps.Example{{Query: graph.Query{Source: 1, Answer: 2, Others: &graph.Others{other}}, Key: 3, OtherKeys: []uint64{key}}}

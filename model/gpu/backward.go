@@ -9,8 +9,8 @@ func (e *engine) backward(n, stride int, accumulate bool) {
 	e.embeddingBackward(n)
 }
 
-// layersBackward computes the gradients of the layers' parameters, of their relation embeddings and of the sources' states, given the gradients of
-// final states.
+// layersBackward computes the gradients of the layers' parameters, of their relation embeddings and of the sources'
+// states, given the gradients of final states.
 func (e *engine) layersBackward(n int) {
 	e.memory.clear(e.batch.RunLayers, int64(n)*e.graph.Edges())
 	for t := e.configuration.Layers; t >= 1; t-- {
@@ -31,7 +31,8 @@ func (e *engine) layersBackward(n int) {
 	e.launch("relation_sum", turns(n*e.configuration.Layers*e.graph.RelationCount(), 8), 256)
 }
 
-// relationBackward sums the gradients of a layer's relation embeddings by pieces, once the gradients of the states before the layer are there.
+// relationBackward sums the gradients of a layer's relation embeddings by pieces, once the gradients of the states
+// before the layer are there.
 func (e *engine) relationBackward(n, layer int) {
 	if layer <= e.configuration.Layers {
 		e.launch("relation_partial", turns(n*int(e.batch.Pieces), 4), 128, int32(layer))

@@ -17,10 +17,10 @@ const (
 	projectPiece  = 256  // rows of a partial sum of the maps' gradients
 )
 
-// between is the propagation between relations, where their embeddings come from their graph: its final states are the embeddings of
-// queries' relations, and two maps a layer make the tables of the entities' layers of them. Queries of a base relation, of either direction,
-// share all of it. The same kernels compute it as the propagation between entities: relations are the entities of its graph, types of edges
-// its relations, and every state is one of a candidate.
+// between is the propagation between relations, where their embeddings come from their graph: its final states are the
+// embeddings of queries' relations, and two maps a layer make the tables of the entities' layers of them. Queries of a
+// base relation, of either direction, share all of it. The same kernels compute it as the propagation between entities:
+// relations are the entities of its graph, types of edges its relations, and every state is one of a candidate.
 type between struct {
 	engine
 	relations, layers int // 2R, and layers of the entities
@@ -79,7 +79,8 @@ func (b *between) slotBytes() int64 { return 4 * int64(1+b.layers) * int64(b.rel
 // mapsSize returns the number of parameters of the maps of all layers.
 func (b *between) mapsSize() int { return b.layers * 2 * (b.dim*b.dim + b.dim) }
 
-// needs returns the bytes of each of n base relations that are computed together, and the bytes for all of them, without slots.
+// needs returns the bytes of each of n base relations that are computed together, and the bytes for all of them,
+// without slots.
 func (b *between) needs(n int) (each, once int64) {
 	for _, buffer := range append(b.buffers(b.relations, n), b.own()...) {
 		each, once = each+buffer.bytes, once+buffer.once+256
@@ -128,8 +129,8 @@ func (b *between) placeBuffers(of *batch, n, slots int) {
 // base returns the base relation of a query's.
 func (b *between) base(relation int32) int32 { return relation % int32(b.relations/2) }
 
-// assign gives queries of a chunk their slots, and notes the base relations to compute: all of them while training, since weights have
-// changed.
+// assign gives queries of a chunk their slots, and notes the base relations to compute: all of them while training,
+// since weights have changed.
 func (b *between) assign(queries []encodedQuery) {
 	b.fresh = b.fresh[:0]
 	if b.training {

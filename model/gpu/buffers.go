@@ -16,8 +16,8 @@ type buffer struct {
 	once  int64 // for all queries
 }
 
-// buffers returns the buffers of a chunk of queries, with their sizes. stride is the number of candidates of a query, and capacity the number of
-// queries, which matters to a few small ones alone.
+// buffers returns the buffers of a chunk of queries, with their sizes. stride is the number of candidates of a query,
+// and capacity the number of queries, which matters to a few small ones alone.
 func (e *engine) buffers(stride, capacity int) []buffer {
 	c, b, g := e.configuration, &e.batch, e.graph
 	v, edges, d, t, ages := int64(g.Entities), g.Edges(), int64(e.dim), int64(c.Layers), int64(e.configuration.Ages())
@@ -40,7 +40,8 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 		{&e.at, querySize + lists, int64(unsafe.Sizeof(*b))}, {&b.Bad, 8*t + 4, badSize}, // the input; what is read back: Bad, Sent and Losses
 		{&b.Active, (t + 1) * v, 0}, {&b.Counts, 8 * (t + 1), 0}, {&b.Starts, 8 * (t + 1), 0}, {&b.RowBegin, 0, 4 * (t + 2)}, {&b.HeavyEnd, 0, 4 * (t + 2)},
 		{&b.Rows, rowSize * rows, 0}, {&b.RowDegree, 4 * rows, 0}, {&b.RowAdmitted, 4 * rows, 0}, {&b.RowSent, 4 * rows, 0},
-		{&b.RowNumbers, 4 * (t + 1) * v, 0}, {&b.Places, 0, 4 * t * (v + 1)}, {&b.StripBegin, 0, 4 * t * (degrees + 1)}, {&b.Strips, 0, 4 * t * stripRows * int64(e.strips(capacity))},
+		{&b.RowNumbers, 4 * (t + 1) * v, 0}, {&b.Places, 0, 4 * t * (v + 1)}, {&b.StripBegin, 0, 4 * t * (degrees + 1)},
+		{&b.Strips, 0, 4 * t * stripRows * int64(e.strips(capacity))},
 		{&b.Maps, 0, 4 * t * width * int64(b.Columns)}, {&b.Transposed, 0, 4 * t * width * int64(b.Columns)},
 		{&b.States, 4 * ages * v * d, 0}, {&b.Shift, 8 * hidden, 0}, {&b.Scores, 4 * mlpRows, 0},
 	}
@@ -72,13 +73,15 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 	perQuery := max(pieces*int64(e.mlpSize()), int64(blocks(int(t*relations), queryOutputs))*d)
 	return append(all,
 		buffer{&b.Slots, 4 * v, 0},
-		buffer{&b.Masks, 4 * rows * (d / 32), 0}, buffer{&b.Features, 4 * rows * width, 0}, buffer{&b.Normalized, 4 * rows * d, 0}, buffer{&b.Deviations, 4 * rows, 0},
+		buffer{&b.Masks, 4 * rows * (d / 32), 0}, buffer{&b.Features, 4 * rows * width, 0}, buffer{&b.Normalized, 4 * rows * d, 0},
+		buffer{&b.Deviations, 4 * rows, 0},
 		buffer{&b.Final, 4 * mlpRows * d, 0}, buffer{&b.Hidden, 4 * mlpRows * hidden, 0}, buffer{&b.ScoreGradients, 4 * mlpRows, 0},
 		buffer{&b.HiddenGradients, 4 * mlpRows * hidden, 0}, buffer{&b.Attention, 4 * candidates * ages, 0},
 		buffer{&b.FinalGradients, 4 * finals * d, 0}, buffer{&b.Gradient, 4 * rows * d, 0}, buffer{&b.Linear, 4 * rows * d, 0},
 		buffer{&b.Affine, int64(b.Bias) * 4 * rows * d, 0}, buffer{&b.FeatureGradients, 4 * featureRows * width, 0},
 		buffer{&b.DegreeGradients, int64(b.DegreeMessages) * 4 * featureRows * d, 0}, buffer{&b.Boundary, 4 * (t + 1) * d, 0},
-		buffer{&b.Attained, extremes * 8 * rows * d, 0}, buffer{&b.Extremes, extremes * edges * d / 4, 0}, buffer{&b.RunSums, 4 * edges * d, 0}, buffer{&b.RunLayers, edges, 0},
+		buffer{&b.Attained, extremes * 8 * rows * d, 0}, buffer{&b.Extremes, extremes * edges * d / 4, 0}, buffer{&b.RunSums, 4 * edges * d, 0},
+		buffer{&b.RunLayers, edges, 0},
 		buffer{&b.RelationPartials, 4 * t * int64(b.Pieces) * d, 0}, buffer{&b.RelationGradients, 4 * t * relations, 0},
 		buffer{&b.QueryGradients, 4 * d, 0},
 		buffer{&b.Partial, 4 * perQuery, 4 * spans * width * d}, buffer{&b.SpanScales, 0, 16 * spans},
@@ -89,8 +92,8 @@ func (e *engine) buffers(stride, capacity int) []buffer {
 // reserve is the device memory that is left free for the driver and the kernels.
 const reserve = 256 << 20
 
-// trainingChunk is the memory for queries of a training step that are computed together. A step's sums are grouped by chunk, and its
-// last bits must not depend on the card, or on the memory that other processes leave free.
+// trainingChunk is the memory for queries of a training step that are computed together. A step's sums are grouped by
+// chunk, and its last bits must not depend on the card, or on the memory that other processes leave free.
 const trainingChunk = 6 << 30
 
 // free returns the device memory that buffers may take.
@@ -140,7 +143,8 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	return e.memory.err
 }
 
-// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own up to the number of base relations.
+// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own up to the number of
+// base relations.
 func queriesIn(bytes, each, eachBase, bases int64) int64 {
 	if n := bytes / (each + eachBase); n <= bases {
 		return n
@@ -170,8 +174,9 @@ func (e *engine) shareDistances() {
 	}
 }
 
-// indexed returns the number of queries whose values the kernels count and index with 32 bits: rows with their masks, states, relation
-// embeddings and the pieces of their gradients, candidates, hidden units. Where a loop takes large steps, half of the range is left to them.
+// indexed returns the number of queries whose values the kernels count and index with 32 bits: rows with their masks,
+// states, relation embeddings and the pieces of their gradients, candidates, hidden units. Where a loop takes large
+// steps, half of the range is left to them.
 func (e *engine) indexed(stride int) (int64, error) {
 	words := e.dim / 32
 	rows := int64(e.configuration.Ages()+1) * int64(words)

@@ -22,12 +22,15 @@ func TestPlaceBuffersErrors(t *testing.T) {
 		memory   bool // whether the error is that of memory
 		says     string
 	}{
-		{entities: 1 << 29, free: 1 << 30, says: "536870912 entities or relations with 3 states each are too many for a device: at most 536870910; use --device cpu"},
+		{entities: 1 << 29, free: 1 << 30, says: "536870912 entities or relations with 3 states each are too many for a device: at most 536870910; use " +
+			"--device cpu"},
 		{entities: 1<<29 - 2, free: 1 << 30, memory: true, says: "1 of the queries that are computed together take "},
-		{entities: 1000, free: 1 << 20, memory: true, says: "of 0 MiB free; end other processes on the GPU, train with a smaller --batch_size or use --device cpu"},
+		{entities: 1000, free: 1 << 20, memory: true,
+			says: "of 0 MiB free; end other processes on the GPU, train with a smaller --batch_size or use --device cpu"},
 	} {
 		d := interpreter.New(interpreter.Memory(test.free))
-		e := &engine{machine: &machine{device: d, dim: 32, memory: memory{device: d}}, graph: &graph.Graph{Entities: test.entities, Offsets: []int64{0}}, configuration: c}
+		e := &engine{machine: &machine{device: d, dim: 32, memory: memory{device: d}}, graph: &graph.Graph{Entities: test.entities, Offsets: []int64{0}},
+			configuration: c}
 		err := e.placeBuffers(test.entities, 64, e.free())
 		if err == nil || errors.Is(err, device.ErrMemory) != test.memory || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%d entities: %v, want %q", test.entities, err, test.says)
@@ -35,7 +38,8 @@ func TestPlaceBuffersErrors(t *testing.T) {
 	}
 }
 
-// TestTooManyParameters checks that a model whose parameters have no 32-bit indices is refused before anything is placed.
+// TestTooManyParameters checks that a model whose parameters have no 32-bit indices is refused before anything is
+// placed.
 func TestTooManyParameters(t *testing.T) {
 	t.Parallel()
 	c := configuration.Default()

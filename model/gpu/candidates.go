@@ -2,8 +2,8 @@ package gpu
 
 import "slices"
 
-// distinct sets candidates to the answer and the other negatives without duplicates, ascending, and multiplicity to how often each
-// stands among the negatives. It returns their number. Both have one entry more than negatives.
+// distinct sets candidates to the answer and the other negatives without duplicates, ascending, and multiplicity to how
+// often each stands among the negatives. It returns their number. Both have one entry more than negatives.
 func distinct(answer int32, negatives, candidates, multiplicity []int32) int {
 	candidates[0], multiplicity[0] = answer, 0
 	rest := candidates[1:]

@@ -35,8 +35,8 @@ func (e *engine) placeDegrees() {
 	b.ByDegree, b.DegreeOf, b.DegreeBegin = place(m, entities), place(m, of), place(m, append(begin, int32(v)))
 }
 
-// strips returns the most strips that a layer has for a number of queries: full ones, one for the rest of each degree, and one for each end
-// that may have a degree of its own.
+// strips returns the most strips that a layer has for a number of queries: full ones, one for the rest of each degree,
+// and one for each end that may have a degree of its own.
 func (e *engine) strips(queries int) int {
 	return blocks(queries*e.graph.Entities, stripRows) + int(e.batch.Degrees) + e.ends(queries)
 }
@@ -46,7 +46,8 @@ func (e *engine) spans(queries int) int {
 	return min(maxSpans, blocks(queries*e.graph.Entities, stripRows)) + int(e.batch.Degrees) + e.ends(queries)
 }
 
-// ends returns the number of rows of a layer whose degree may differ from the entity's in the whole graph, 0 for reductions without scalers.
+// ends returns the number of rows of a layer whose degree may differ from the entity's in the whole graph, 0 for
+// reductions without scalers.
 func (e *engine) ends(queries int) int {
 	if e.configuration.Aggregate == configuration.AggregatePNA {
 		return 2 * queries

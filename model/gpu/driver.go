@@ -16,8 +16,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Driver opens a device by its number; cuda.Open is one. A program registers one with accelerator.Register, to train and score on the
-// devices that it opens.
+// Driver opens a device by its number; cuda.Open is one. A program registers one with accelerator.Register, to train
+// and score on the devices that it opens.
 type Driver func(ordinal int) (device.Device, error)
 
 // Supports returns an error that names the field of a configuration that devices do not compute, or nil.
@@ -46,7 +46,8 @@ func (c *card) String() string {
 }
 
 // NewTrainer returns a trainer, which must be the only user of the card.
-func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (steps.Stepper, error) {
+func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32],
+	solver *steps.Adam) (steps.Stepper, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	t, err := NewTrainer(c.device, g, between, configured, p, solver)

@@ -48,7 +48,8 @@ func (d *crowded) Launch(k device.Kernel, blocks, threads int, arguments ...any)
 	return d.Device.Launch(k, blocks, threads, arguments...)
 }
 
-// TestCard trains and scores on an open device. Two scorers take turns, and the device has its memory back when they are closed.
+// TestCard trains and scores on an open device. Two scorers take turns, and the device has its memory back when they
+// are closed.
 func TestCard(t *testing.T) {
 	t.Parallel()
 	s, d := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 }), interpreter.New()
@@ -137,7 +138,8 @@ func (d *failing) Launch(k device.Kernel, blocks, threads int, arguments ...any)
 	return d.Device.Launch(k, blocks, threads, arguments...)
 }
 
-// TestFailuresAreTheDevices has a device fail in each of its functions: the trainer's and the scorer's errors are the device's, with its remedy.
+// TestFailuresAreTheDevices has a device fail in each of its functions: the trainer's and the scorer's errors are the
+// device's, with its remedy.
 func TestFailuresAreTheDevices(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })

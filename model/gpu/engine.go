@@ -49,9 +49,10 @@ type engine struct {
 	between       *between // nil unless relations come from their graph
 }
 
-// newEngine loads the kernels, and puts the graph and the parameters on a device. between is the graph of the relations, or nil: the model
-// makes it if it needs one.
-func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], training bool) (*engine, error) {
+// newEngine loads the kernels, and puts the graph and the parameters on a device. between is the graph of the
+// relations, or nil: the model makes it if it needs one.
+func newEngine(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32],
+	training bool) (*engine, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -142,7 +143,8 @@ func (e *engine) load() error {
 	return nil
 }
 
-// describe sets the fields of the batch that are numbers, and the offsets of the parameters. Names of a part's parameters may lack the part's prefix.
+// describe sets the fields of the batch that are numbers, and the offsets of the parameters. Names of a part's
+// parameters may lack the part's prefix.
 func (e *engine) describe(layout []parameters.Shape, part string) {
 	c, b := e.configuration, &e.batch
 	offsets := map[string]int32{}

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// start copies the queries of a chunk to the device, for training with their candidates and their multiplicities, and the batch, which
-// change, unless nil, completes. It is one copy, since a device waits for each.
+// start copies the queries of a chunk to the device, for training with their candidates and their multiplicities, and
+// the batch, which change, unless nil, completes. It is one copy, since a device waits for each.
 func (e *engine) start(queries []encodedQuery, candidates, multiplicity []int32, change func(*batch)) {
 	b := e.batch
 	b.Batch = int32(len(queries))
@@ -60,8 +60,8 @@ func (e *engine) search(n int) {
 	}
 }
 
-// findRows decides which entities each layer updates for n queries, and numbers the updates. While training these are the ones that
-// the candidates' final states depend on.
+// findRows decides which entities each layer updates for n queries, and numbers the updates. While training these are
+// the ones that the candidates' final states depend on.
 func (e *engine) findRows(n int) {
 	v, layers := e.graph.Entities, e.configuration.Layers
 	if e.training {

@@ -34,7 +34,8 @@ func allKernels(t *testing.T) map[string]string {
 	return texts
 }
 
-// TestArchive checks that nothing but the PTX decides the bytes of the archive: files are in order, and have neither times nor comments.
+// TestArchive checks that nothing but the PTX decides the bytes of the archive: files are in order, and have neither
+// times nor comments.
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	archive, err := openKernels()
@@ -99,8 +100,8 @@ func TestArithmeticIsExact(t *testing.T) {
 	}
 }
 
-// TestInterpreterLoadsAll checks that the interpreter knows every instruction, so that all kernels can be tested without
-// a card.
+// TestInterpreterLoadsAll checks that the interpreter knows every instruction, so that all kernels can be tested
+// without a card.
 func TestInterpreterLoadsAll(t *testing.T) {
 	t.Parallel()
 	for file, ptx := range allKernels(t) {

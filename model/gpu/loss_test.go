@@ -10,8 +10,9 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// softmaxLoss returns what the kernel computes of a query whose share in the batch's mean is a half: the loss, the gradients of the scores, and
-// whether it reports that the loss is not finite. The answer's score is the first; drawn are the negatives, by their scores' indices.
+// softmaxLoss returns what the kernel computes of a query whose share in the batch's mean is a half: the loss, the
+// gradients of the scores, and whether it reports that the loss is not finite. The answer's score is the first; drawn
+// are the negatives, by their scores' indices.
 func softmaxLoss(t *testing.T, e *engine, scores []float32, drawn []int32) (loss float32, gradients []float32, bad bool) {
 	t.Helper()
 	multiplicity := make([]int32, len(scores))
@@ -34,8 +35,8 @@ func softmaxLoss(t *testing.T, e *engine, scores []float32, drawn []int32) (loss
 	return loss, gradients, bad
 }
 
-// TestSoftmaxLoss compares the loss and each gradient with the specification's, relative to itself: those of an answer that is all but certain are
-// small.
+// TestSoftmaxLoss compares the loss and each gradient with the specification's, relative to itself: those of an answer
+// that is all but certain are small.
 func TestSoftmaxLoss(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -81,7 +82,8 @@ func TestSoftmaxLoss(t *testing.T) {
 	}
 }
 
-// TestSoftmaxLossThatIsNotFinite checks that a score that is infinite or a NaN makes a loss that is not finite. Only a negative may have minus infinity.
+// TestSoftmaxLossThatIsNotFinite checks that a score that is infinite or a NaN makes a loss that is not finite. Only a
+// negative may have minus infinity.
 func TestSoftmaxLossThatIsNotFinite(t *testing.T) {
 	t.Parallel()
 	infinity, nan := float32(math.Inf(1)), float32(math.NaN())

@@ -34,9 +34,9 @@ func byDegree(g *graph.Graph) []int32 {
 	return order
 }
 
-// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie together. In the
-// graph they are ordered by sender for each receiver and relation, so two stable distributions order them, by relation and then by
-// receiver.
+// byRelation returns the edges of a graph by receiver, then relation, then sender: the messages of a relation lie
+// together. In the graph they are ordered by sender for each receiver and relation, so two stable distributions order
+// them, by relation and then by receiver.
 func byRelation(g *graph.Graph) (senders, relations []int32) {
 	type ends struct{ sender, receiver int32 }
 	byRelation, next := make([]ends, g.Edges()), begins(g.Relations, g.RelationCount())
@@ -88,7 +88,8 @@ func scales(g *graph.Graph) []scale {
 // inverse returns the inverse of a relation, the relation of an edge's inverse edge.
 type inverse func(relation int32) int32
 
-// placeLinks copies the links between edges to the device, which training also reads. It cuts each relation's slots into pieces that a warp sums.
+// placeLinks copies the links between edges to the device, which training also reads. It cuts each relation's slots
+// into pieces that a warp sums.
 func (e *engine) placeLinks() {
 	g, m, b := e.graph, &e.memory, &e.batch
 	links, begin := linksOf(g, e.inverse)
@@ -104,9 +105,10 @@ func (e *engine) placeLinks() {
 	b.Links, b.PieceBegin, b.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
 }
 
-// linksOf returns the links of the edges, in the order of byRelation, and the first slot of each relation, and the end. Slots
-// number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then receiver are the inverses of
-// those by receiver, relation and sender: to distribute slots by sender gives the index of each inverse.
+// linksOf returns the links of the edges, in the order of byRelation, and the first slot of each relation, and the end.
+// Slots number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then receiver
+// are the inverses of those by receiver, relation and sender: to distribute slots by sender gives the index of each
+// inverse.
 func linksOf(g *graph.Graph, inverse inverse) (links []link, begin []int32) {
 	senders, relations := byRelation(g)
 	for i, r := range relations {

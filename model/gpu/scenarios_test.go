@@ -51,7 +51,8 @@ func sparse(t testing.TB, draw *rand.Rand, entities, relations, facts int) *grap
 		list = append(list, graph.Fact{Head: int32(draw.IntN(entities - 2)), Relation: int32(draw.IntN(relations)), Tail: int32(draw.IntN(entities - 2))})
 	}
 	for v := range int32(3) {
-		list = append(list, graph.Fact{Head: v, Relation: 0, Tail: v}, graph.Fact{Head: v, Relation: 0, Tail: v + 1}, graph.Fact{Head: v, Relation: 1, Tail: v + 1})
+		list = append(list, graph.Fact{Head: v, Relation: 0, Tail: v}, graph.Fact{Head: v, Relation: 0, Tail: v + 1},
+			graph.Fact{Head: v, Relation: 1, Tail: v + 1})
 	}
 	return newGraph(t, entities, relations, list)
 }
@@ -82,7 +83,8 @@ func withHubs(t testing.TB, draw *rand.Rand) *graph.Graph {
 func draw(random *rand.Rand, g *graph.Graph, n int) []steps.Example {
 	var examples []steps.Example
 	for len(examples) < n {
-		e := steps.Example{Query: graph.Query{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())), Answer: int32(random.IntN(g.Entities))}, Key: random.Uint64()}
+		e := steps.Example{Query: graph.Query{Source: int32(random.IntN(g.Entities)), Relation: int32(random.IntN(g.RelationCount())),
+			Answer: int32(random.IntN(g.Entities))}, Key: random.Uint64()}
 		if from, to := g.Offsets[e.Source], g.Offsets[e.Source+1]; to > from && len(examples)%4 < 3 {
 			edge := from + int64(random.IntN(int(to-from)))
 			e.Answer, e.Relation = g.Senders[edge], g.Inverse(g.Relations[edge])
@@ -92,7 +94,8 @@ func draw(random *rand.Rand, g *graph.Graph, n int) []steps.Example {
 	return examples
 }
 
-// scenarios cover what a graph can be, and the sizes of steps. The choices of a configuration are drawn: see anyScenarios.
+// scenarios cover what a graph can be, and the sizes of steps. The choices of a configuration are drawn: see
+// anyScenarios.
 func scenarios(t testing.TB) []scenario {
 	random := rand.New(rand.NewPCG(3, 4))
 	var all []scenario

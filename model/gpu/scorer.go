@@ -17,14 +17,15 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a score depends on it.
+// Together is the largest number of queries that a Scorer computes together, fewer where memory is short: no bit of a
+// score depends on it.
 const Together = accelerator.Together
 
 // Scorer scores all entities as answers of queries, on a device. It is not safe for concurrent use.
 type Scorer struct{ *engine }
 
-// NewScorer returns a scorer with parameters p over g. between is the graph of the relations, or nil: the model makes it if it needs
-// one. Nothing else may use the device before Close.
+// NewScorer returns a scorer with parameters p over g. between is the graph of the relations, or nil: the model makes
+// it if it needs one. Nothing else may use the device before Close.
 func NewScorer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (*Scorer, error) {
 	e, err := newEngine(d, g, between, c, p, false)
 	if err != nil {
@@ -140,7 +141,8 @@ func distance(d int32) int32 {
 	return d
 }
 
-// choose sets the best candidates of queries that were scored, and the ranks among a sample, by the scores of all entities.
+// choose sets the best candidates of queries that were scored, and the ranks among a sample, by the scores of all
+// entities.
 func (s *Scorer) choose(queries []answer.Request, list ranking.Selection, out []answer.Ranked) error {
 	v := s.graph.Entities
 	scores, distances := make([]float32, v), make([]uint8, v)
@@ -158,7 +160,8 @@ func (s *Scorer) choose(queries []answer.Request, list ranking.Selection, out []
 		}
 		top = list.Top(scores, q.Source, q.Known, top)
 		for _, c := range top {
-			out[i].Best = append(out[i].Best, answer.Candidate{Entity: c.Entity, Score: c.Score, Known: q.IsKnown(c.Entity), Distance: distance(int32(distances[c.Entity]))})
+			out[i].Best = append(out[i].Best, answer.Candidate{Entity: c.Entity, Score: c.Score, Known: q.IsKnown(c.Entity),
+				Distance: distance(int32(distances[c.Entity]))})
 		}
 	}
 	return nil

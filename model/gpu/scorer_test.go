@@ -23,14 +23,15 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// queries returns all queries of a graph with two entities as answers, of which some are known. A fact leaves the graph of those that
-// have one.
+// queries returns all queries of a graph with two entities as answers, of which some are known. A fact leaves the graph
+// of those that have one.
 func (s scenario) queries() (all []answer.Request) {
 	v := int32(s.graph.Entities)
 	for source := range v {
 		for relation := range int32(s.graph.RelationCount()) {
 			known := slices.Compact([]int32{source / 2, v - 1})
-			q := answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}, Rows: []int64{4, 7}, Answers: []int32{(source + relation) % v, v - 1}, Known: known}
+			q := answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}, Rows: []int64{4, 7},
+				Answers: []int32{(source + relation) % v, v - 1}, Known: known}
 			for entity := range v {
 				if s.graph.Has(source, relation, entity) {
 					q.Answer, q.Removal, q.Answers[0] = entity, graph.RemoveFact, entity
@@ -79,8 +80,8 @@ var near = cmp.Comparer(func(x, y float32) bool {
 	return x == y || math.Abs(float64(x-y)) <= 1e-4*max(1, math.Abs(float64(y)))
 })
 
-// TestScoringMatchesTheCPU compares ranks, best candidates, distances and messages of all queries of a graph. Entities that are not
-// reached are tied.
+// TestScoringMatchesTheCPU compares ranks, best candidates, distances and messages of all queries of a graph. Entities
+// that are not reached are tied.
 func TestScoringMatchesTheCPU(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*configuration.Configuration){
@@ -128,8 +129,8 @@ func TestScoringMatchesTheCPU(t *testing.T) {
 	}
 }
 
-// TestScenariosAreScoredAsOnTheCPU compares scores, distances and messages of the examples' queries, of random configurations and of
-// those scenarios that score otherwise than a step does.
+// TestScenariosAreScoredAsOnTheCPU compares scores, distances and messages of the examples' queries, of random
+// configurations and of those scenarios that score otherwise than a step does.
 func TestScenariosAreScoredAsOnTheCPU(t *testing.T) {
 	t.Parallel()
 	stepOnly := func(s scenario) bool { return !s.scored }
@@ -158,8 +159,8 @@ func TestScenariosAreScoredAsOnTheCPU(t *testing.T) {
 	}
 }
 
-// TestScoresThatAreNotFinite checks that such a score is an error that names its query, that of the CPU, also where nothing asks for the
-// score.
+// TestScoresThatAreNotFinite checks that such a score is an error that names its query, that of the CPU, also where
+// nothing asks for the score.
 func TestScoresThatAreNotFinite(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
@@ -184,7 +185,8 @@ func TestScoresThatAreNotFinite(t *testing.T) {
 			q := answer.Request{Query: graph.Query{Source: 4, Relation: 1, Answer: graph.None}, Rows: []int64{0}, Answers: []int32{graph.None}}
 			onCPU := cpu.Worker().Scores(t.Context(), q.Source, q.Relation, make([]float32, s.graph.Entities))
 			_, onDevice := scorer.Score(t.Context(), []answer.Request{q}, ranking.Selection{})
-			if onCPU == nil || !errors.Is(onDevice, inference.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") || onCPU.Error() != onDevice.Error() {
+			if onCPU == nil || !errors.Is(onDevice, inference.ErrNotFinite) || !strings.HasPrefix(onDevice.Error(), "scoring (4, 1, ?): ") ||
+				onCPU.Error() != onDevice.Error() {
 				t.Errorf("%v on the device, %v on the CPU, want one that names (4, 1, ?)", onDevice, onCPU)
 			}
 		})

@@ -11,8 +11,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// TestStepsMatchTheSpecification compares losses and gradients of steps with those of the float64 specification: of all scenarios, and of
-// random configurations. A second step finds what the first one left in memory.
+// TestStepsMatchTheSpecification compares losses and gradients of steps with those of the float64 specification: of all
+// scenarios, and of random configurations. A second step finds what the first one left in memory.
 func TestStepsMatchTheSpecification(t *testing.T) {
 	t.Parallel()
 	all := append(scenarios(t), anyScenarios(t, 100)...)

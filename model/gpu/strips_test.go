@@ -10,7 +10,8 @@ import (
 // span is the kernels' struct Span.
 type span struct{ Strip, Rows int32 }
 
-// stripsOf returns the first strip of each degree of a layer, and behind them that of the ends, and the spans, from the rows of each degree.
+// stripsOf returns the first strip of each degree of a layer, and behind them that of the ends, and the spans, from the
+// rows of each degree.
 func stripsOf(rows []int, ends int) (begin []int32, spans []span) {
 	all := 0
 	for _, n := range rows {
@@ -30,7 +31,8 @@ func stripsOf(rows []int, ends int) (begin []int32, spans []span) {
 	return begin, spans
 }
 
-// TestManyStripsStart checks the strips and spans of more entities and degrees than a block has threads, in spans of several strips.
+// TestManyStripsStart checks the strips and spans of more entities and degrees than a block has threads, in spans of
+// several strips.
 func TestManyStripsStart(t *testing.T) {
 	t.Parallel()
 	const layers, entities, queries, stride = 2, 3000, 40, 4000

@@ -21,8 +21,8 @@ var reductions = map[string]int32{
 // lossKernels are the kernels of the losses.
 var lossKernels = map[string]string{configuration.LossBinary: "binary_loss", configuration.LossSoftmax: "softmax_loss"}
 
-// computed has the values of each hyperparameter that devices compute. A hyperparameter that it lacks is refused with every value: a new hyperparameter, and a new
-// value of an old one, are listed here once the kernels compute them.
+// computed has the values of each hyperparameter that devices compute. A hyperparameter that it lacks is refused with
+// every value: a new hyperparameter, and a new value of an old one, are listed here once the kernels compute them.
 var computed = map[string]accepted{
 	"relations":               oneOf("", configuration.RelationsLinear, configuration.RelationsTable, configuration.RelationsGraph),
 	"relation_layers":         free,
@@ -113,7 +113,8 @@ func (v accepted) String() string {
 
 // UnsupportedError reports a configuration that kernels do not compute.
 type UnsupportedError struct {
-	// Field is the configuration's field, Value its value, and Want what kernels compute; empty for a field of which they compute nothing.
+	// Field is the configuration's field, Value its value, and Want what kernels compute; empty for a field of which
+	// they compute nothing.
 	Field string
 	Value any
 	Want  string
@@ -128,7 +129,8 @@ func (e *UnsupportedError) Error() string {
 	return text
 }
 
-// Supports returns nil if a device computes configurations like c, else an UnsupportedError. It refuses what it does not know.
+// Supports returns nil if a device computes configurations like c, else an UnsupportedError. It refuses what it does
+// not know.
 func Supports(c configuration.Configuration) error { return supports(configuration.Fields(), c) }
 
 // supports checks the hyperparameters of a list.

@@ -34,7 +34,8 @@ func TestUnknownChoicesAreRefused(t *testing.T) {
 	}
 }
 
-// TestUnknownHyperparametersAreRefused adds a hyperparameter of each type to those that there are: a device refuses it with its default, too.
+// TestUnknownHyperparametersAreRefused adds a hyperparameter of each type to those that there are: a device refuses it
+// with its default, too.
 func TestUnknownHyperparametersAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, like := range []string{"layers", "delta", "reach", "dropout", "bias", "message"} {
@@ -73,7 +74,8 @@ func checkRefused(t *testing.T, err error, want UnsupportedError) {
 	}
 }
 
-// TestComputedNamesHyperparameters checks that nothing is listed that is no hyperparameter, and that numbers alone are free.
+// TestComputedNamesHyperparameters checks that nothing is listed that is no hyperparameter, and that numbers alone are
+// free.
 func TestComputedNamesHyperparameters(t *testing.T) {
 	t.Parallel()
 	for name, accepts := range computed {

@@ -45,15 +45,17 @@ type worker struct {
 	negatives []int32
 }
 
-// NewTrainer returns a trainer of p over g, from the state of the solver. between is the graph of the relations, or nil: the model makes
-// it if it needs one. Nothing else may use the device before Close. p and the
-// solver stay as they are until Store.
-func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam) (*Trainer, error) {
+// NewTrainer returns a trainer of p over g, from the state of the solver. between is the graph of the relations, or
+// nil: the model makes it if it needs one. Nothing else may use the device before Close. p and the solver stay as they
+// are until Store.
+func NewTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32],
+	solver *steps.Adam) (*Trainer, error) {
 	return newTrainer(d, g, between, c, p, solver, trainingChunk)
 }
 
 // newTrainer returns a trainer whose chunks take at most chunk bytes.
-func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam, chunk int64) (*Trainer, error) {
+func newTrainer(d device.Device, g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *steps.Adam,
+	chunk int64) (*Trainer, error) {
 	e, err := newEngine(d, g, between, c, p, true)
 	if err != nil {
 		return nil, err
@@ -94,8 +96,8 @@ func (t *Trainer) Load() error {
 	return t.memory.err
 }
 
-// Step makes a step on the device, with steps.Trainer's negatives and dropout masks, and its error for a loss or gradient that
-// is not finite.
+// Step makes a step on the device, with steps.Trainer's negatives and dropout masks, and its error for a loss or
+// gradient that is not finite.
 func (t *Trainer) Step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	next := t.announced
 	t.announced = nil
@@ -125,7 +127,8 @@ func (t *Trainer) Step(examples []steps.Example, seed uint64) (steps.Result, err
 	return result, nil
 }
 
-// read waits for the device and adds the losses and messages of the examples of a chunk. bad reports whether the gradients are not finite.
+// read waits for the device and adds the losses and messages of the examples of a chunk. bad reports whether the
+// gradients are not finite.
 func (t *Trainer) read(examples []steps.Example, result *steps.Result) (bad bool, err error) {
 	n := len(examples)
 	sent := 8 * t.configuration.Layers * n
@@ -146,9 +149,9 @@ func (t *Trainer) read(examples []steps.Example, result *steps.Result) (bad bool
 	return binary.NativeEndian.Uint32(out) != 0, nil
 }
 
-// Announce gives the step after the next one: next is called at most once, while the device computes, and the step that it
-// returns is prepared meanwhile. It may return no examples. If that step is made, it begins with the prepared chunk; another
-// step is prepared again. next is not called if the device's memory does not hold two sets.
+// Announce gives the step after the next one: next is called at most once, while the device computes, and the step that
+// it returns is prepared meanwhile. It may return no examples. If that step is made, it begins with the prepared chunk;
+// another step is prepared again. next is not called if the device's memory does not hold two sets.
 func (t *Trainer) Announce(next func() ([]steps.Example, uint64)) { t.announced = next }
 
 // begin prepares the first chunk of a step, unless that was done ahead.
@@ -180,8 +183,9 @@ func (t *Trainer) prepareNext(announced func() ([]steps.Example, uint64)) {
 	}
 }
 
-// prepareChunk queues the preparation, which does not depend on the weights, of as many as possible of a step's queries from one on, in
-// the other set. That set's earlier queries are complete, since their losses were read. With one set, they are computed first.
+// prepareChunk queues the preparation, which does not depend on the weights, of as many as possible of a step's queries
+// from one on, in the other set. That set's earlier queries are complete, since their losses were read. With one set,
+// they are computed first.
 func (t *Trainer) prepareChunk(from, queries int) {
 	n, stride := min(t.capacity, queries-from), 1+t.configuration.Negatives
 	lists := func(all []int32) []int32 { return all[from*stride : (from+n)*stride] }
@@ -197,7 +201,8 @@ func (t *Trainer) prepareChunk(from, queries int) {
 	t.memory.use(computing)
 }
 
-// differentiate queues the forward and backward pass of the n queries that are prepared. further says that they are not a step's first.
+// differentiate queues the forward and backward pass of the n queries that are prepared. further says that they are not
+// a step's first.
 func (t *Trainer) differentiate(n int, further bool) {
 	stride := 1 + t.configuration.Negatives
 	t.swap()
@@ -213,7 +218,8 @@ func (t *Trainer) differentiate(n int, further bool) {
 	t.backward(n, stride, further)
 }
 
-// apply queues Adam's step with the gradients on the device. If a loss or a gradient is not finite, the device makes no step.
+// apply queues Adam's step with the gradients on the device. If a loss or a gradient is not finite, the device makes no
+// step.
 func (t *Trainer) apply() {
 	t.launch("check_finite", turns(t.size, 256), 256, int32(t.size))
 	s := t.solver.Coefficients(t.steps + 1)
@@ -293,8 +299,8 @@ func (t *Trainer) prepareQueries(examples []steps.Example, seed uint64) error {
 	return nil
 }
 
-// prepare encodes an example of a step. candidates receives the answer and the distinct negatives, multiplicity how often each was drawn: equal
-// candidates have equal scores, and each state's gradient has one source.
+// prepare encodes an example of a step. candidates receives the answer and the distinct negatives, multiplicity how
+// often each was drawn: equal candidates have equal scores, and each state's gradient has one source.
 func (t *Trainer) prepare(w *worker, e steps.Example, seed uint64, q *encodedQuery, candidates, multiplicity []int32) error {
 	if err := steps.Check(e, t.graph, t.configuration.Negatives); err != nil {
 		return err

@@ -63,8 +63,8 @@ func (s scenario) on(d device.Device) func(*parameters.Set[float32], *steps.Adam
 	}
 }
 
-// TestTrainingMatchesTheCPU checks that a device learns what the CPU learns, from the same negatives and dropout masks, and the same
-// bits when blocks run in another order. Each loss depends on all steps before it.
+// TestTrainingMatchesTheCPU checks that a device learns what the CPU learns, from the same negatives and dropout masks,
+// and the same bits when blocks run in another order. Each loss depends on all steps before it.
 func TestTrainingMatchesTheCPU(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -137,8 +137,8 @@ func sameBits(t *testing.T, got, want *parameters.Set[float32]) {
 	}
 }
 
-// TestLoad checks that a trainer which has made steps continues from other weights, moments and number of steps with the bits of a
-// trainer that was made from them.
+// TestLoad checks that a trainer which has made steps continues from other weights, moments and number of steps with
+// the bits of a trainer that was made from them.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 })
@@ -228,8 +228,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestFreeMemoryChangesNoBit trains and scores on devices with less and less free memory, until it is too little: weights and scores have
-// the same bits, though fewer queries are scored together.
+// TestFreeMemoryChangesNoBit trains and scores on devices with less and less free memory, until it is too little:
+// weights and scores have the same bits, though fewer queries are scored together.
 func TestFreeMemoryChangesNoBit(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, nil)
@@ -284,8 +284,8 @@ func TestFreeMemoryChangesNoBit(t *testing.T) {
 	}
 }
 
-// TestGroupsAreCanonical checks, for what changes the memory of a query, that a step has the same groups of queries, and weights the same bits, on
-// a device with hardly enough memory as on one with much.
+// TestGroupsAreCanonical checks, for what changes the memory of a query, that a step has the same groups of queries,
+// and weights the same bits, on a device with hardly enough memory as on one with much.
 func TestGroupsAreCanonical(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*configuration.Configuration){
@@ -322,7 +322,8 @@ func TestGroupsAreCanonical(t *testing.T) {
 	}
 }
 
-// TestInfiniteLoss checks that a loss that is infinite, with finite gradients, is an error that leaves the weights as they are.
+// TestInfiniteLoss checks that a loss that is infinite, with finite gradients, is an error that leaves the weights as
+// they are.
 func TestInfiniteLoss(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, func(c *configuration.Configuration) { c.AdversarialTemperature = 0 })

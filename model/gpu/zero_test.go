@@ -13,8 +13,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// TestZeroGoldenCases compares scores, distances, losses and gradients of models whose relations come from their graph with golden cases.
-// The relations' graph keeps the facts that leave the graphs of training queries.
+// TestZeroGoldenCases compares scores, distances, losses and gradients of models whose relations come from their graph
+// with golden cases. The relations' graph keeps the facts that leave the graphs of training queries.
 func TestZeroGoldenCases(t *testing.T) {
 	t.Parallel()
 	for name, z := range golden.ZeroCases(t) {

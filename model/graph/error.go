@@ -41,8 +41,8 @@ type named struct {
 func (n *named) Error() string { return n.text }
 func (n *named) Unwrap() error { return n.error }
 
-// Named returns an error, which may wrap a QueryError, with the names of entities and relations. An inverse relation's name
-// begins with ~.
+// Named returns an error, which may wrap a QueryError, with the names of entities and relations. An inverse relation's
+// name begins with ~.
 func Named(err error, entities, relations []string) error {
 	e, ok := errors.AsType[*QueryError](err)
 	if !ok || max(int(e.Source), int(e.Answer)) >= len(entities) || int(e.Relation) >= 2*len(relations) {

@@ -30,8 +30,8 @@ type Graph struct {
 	// Senders and Relations have an entry for each edge, grouped by receiver and ordered by (sender,
 	// relation).
 	Senders, Relations []int32
-	// Degrees, unless nil, are the entities' degrees in the whole graph, of which this graph is a part: edges of other entities
-	// count too.
+	// Degrees, unless nil, are the entities' degrees in the whole graph, of which this graph is a part: edges of other
+	// entities count too.
 	Degrees []int32
 	// MeanLogDegree is D, the mean of log(degree + 1) over all entities, except those that Builder.LeaveOut leaves out.
 	MeanLogDegree float64
@@ -110,7 +110,8 @@ func (g *Graph) In(o int32) (senders, relations []int32) {
 	return g.Senders[g.Offsets[o]:g.Offsets[o+1]], g.Relations[g.Offsets[o]:g.Offsets[o+1]]
 }
 
-// Answers returns the entities to which a relation, which may be an inverse one, leads from source, ascending, in a slice of its own, or nil.
+// Answers returns the entities to which a relation, which may be an inverse one, leads from source, ascending, in a
+// slice of its own, or nil.
 func (g *Graph) Answers(source, relation int32) (answers []int32) {
 	inverse := g.Inverse(relation)
 	senders, relations := g.In(source)

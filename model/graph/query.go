@@ -13,7 +13,8 @@ type Query struct {
 	Answer int32
 	// Others has more answers of a training query, or is nil. It is a pointer so that == compares queries.
 	Others *Others
-	// Removal selects the edges between Source and each answer that leave the graph of the query. With RemoveNothing, answers may be anything.
+	// Removal selects the edges between Source and each answer that leave the graph of the query. With RemoveNothing,
+	// answers may be anything.
 	Removal Removals
 }
 
@@ -40,15 +41,16 @@ func (o *Others) has(entity int32) bool {
 // Removals are edges that leave the graph of a query, as in training.
 type Removals uint8
 
-// RemoveNothing leaves the graph as it is. RemoveFact removes the edge from Source to Answer with the Relation, and its inverse,
-// RemoveOneHop every edge between the two.
+// RemoveNothing leaves the graph as it is. RemoveFact removes the edge from Source to Answer with the Relation, and its
+// inverse, RemoveOneHop every edge between the two.
 const (
 	RemoveNothing Removals = iota
 	RemoveFact
 	RemoveOneHop
 )
 
-// Queries returns the two queries that a fact answers, for its tail and for its head. baseRelations does not count inverses.
+// Queries returns the two queries that a fact answers, for its tail and for its head. baseRelations does not count
+// inverses.
 func (f Fact) Queries(baseRelations int32) (tail, head Query) {
 	tail = Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
 	head = Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}
@@ -82,7 +84,8 @@ func (q Query) SameGraph(o Query) bool {
 	case q.Removal == RemoveNothing:
 		return true
 	}
-	return q.Source == o.Source && q.Answer == o.Answer && slices.Equal(q.Others.list(), o.Others.list()) && (q.Removal == RemoveOneHop || q.Relation == o.Relation)
+	return q.Source == o.Source && q.Answer == o.Answer && slices.Equal(q.Others.list(), o.Others.list()) &&
+		(q.Removal == RemoveOneHop || q.Relation == o.Relation)
 }
 
 // RemovalOf returns RemoveFact where the graph has the fact of a query and its answer, else RemoveNothing.
@@ -120,9 +123,9 @@ func (g *Graph) DegreeWithout(o int32, q Query) int {
 	return degree
 }
 
-// Between counts the edges from Answer to Source: those that leave the graph of the query, and those that stay. A query that removes nothing
-// gets zeros. Every edge has its inverse, so as many lead from Source to Answer; if the two are one entity, both edges of a loop count. The
-// query must not have Others.
+// Between counts the edges from Answer to Source: those that leave the graph of the query, and those that stay. A query
+// that removes nothing gets zeros. Every edge has its inverse, so as many lead from Source to Answer; if the two are
+// one entity, both edges of a loop count. The query must not have Others.
 func (g *Graph) Between(q Query) (removed, left int64) {
 	if q.Removal == RemoveNothing {
 		return 0, 0

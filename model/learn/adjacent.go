@@ -2,8 +2,8 @@ package learn
 
 import "tagnet/model/graph"
 
-// Adjacent returns the share of queries whose source and answer are the ends of an edge of the graph, 0 without queries. A training in which those edges leave
-// the graph (remove one_hop) learns nothing of them.
+// Adjacent returns the share of queries whose source and answer are the ends of an edge of the graph, 0 without
+// queries. A training in which those edges leave the graph (remove one_hop) learns nothing of them.
 func Adjacent(g *graph.Graph, queries []graph.Query) float64 {
 	adjacent := 0
 	for _, q := range queries {

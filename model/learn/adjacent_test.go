@@ -12,7 +12,8 @@ func TestAdjacent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries := []graph.Query{{Source: 0, Relation: 1, Answer: 1}, {Source: 1, Relation: 3, Answer: 2}, {Source: 0, Relation: 0, Answer: 2}, {Source: 0, Relation: 0, Answer: 3}}
+	queries := []graph.Query{{Source: 0, Relation: 1, Answer: 1}, {Source: 1, Relation: 3, Answer: 2}, {Source: 0, Relation: 0, Answer: 2},
+		{Source: 0, Relation: 0, Answer: 3}}
 	if got := Adjacent(g, queries); got != .5 {
 		t.Errorf("%g, want .5", got)
 	}

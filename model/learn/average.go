@@ -11,8 +11,8 @@ import (
 	"tagnet/model/weights/checkpoint"
 )
 
-// Average averages the results of the shards of a round that arrived, and writes the round's checkpoint, unless that was
-// done before. It removes their results once the average is written. begun is when the round began.
+// Average averages the results of the shards of a round that arrived, and writes the round's checkpoint, unless that
+// was done before. It removes their results once the average is written. begun is when the round began.
 func Average(ctx context.Context, run Run, t Task, arrived int, begun time.Time) error {
 	ctx = run.Lock.Guard(ctx)
 	folder := checkpoint.Folder(run.Checkpoints)

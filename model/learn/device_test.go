@@ -36,7 +36,8 @@ func onCPU(t *testing.T) map[string]string {
 	return contents(t, run.Checkpoints)
 }
 
-// TestAReachOfAllEntitiesTakesADevice checks that auto takes a device for a reach that leaves nothing out, and the CPU for a smaller one.
+// TestAReachOfAllEntitiesTakesADevice checks that auto takes a device for a reach that leaves nothing out, and the CPU
+// for a smaller one.
 func TestAReachOfAllEntitiesTakesADevice(t *testing.T) {
 	t.Parallel()
 	for _, fewer := range []int{0, 1} {
@@ -108,7 +109,8 @@ func TestDeviceStoresBeforeEachCheckpoint(t *testing.T) {
 	}
 }
 
-// TestFailedDeviceWritesNothing ends a training of two epochs at each operation of the device, in turn, and resumes it on the CPU.
+// TestFailedDeviceWritesNothing ends a training of two epochs at each operation of the device, in turn, and resumes it
+// on the CPU.
 func TestFailedDeviceWritesNothing(t *testing.T) {
 	t.Parallel()
 	cpu := toyRun(inMemory(t, "cpu"))
@@ -201,7 +203,8 @@ func TestUnusableDeviceFallsBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				sameFiles(t, want, contents(t, run.Checkpoints))
-				if last := notices[len(notices)-1]; !strings.HasPrefix(last, "computing on the CPU: ") || !strings.Contains(last, "imaginary:0: ") || len(notices) > 2 {
+				if last := notices[len(notices)-1]; !strings.HasPrefix(last, "computing on the CPU: ") || !strings.Contains(last, "imaginary:0: ") ||
+					len(notices) > 2 {
 					t.Errorf("notices %q, want one that the CPU takes over", notices)
 				}
 			})

@@ -31,7 +31,8 @@ func (t Traits) distance(o Traits) float64 {
 		square(t.Relations, o.Relations, unlike.Relations) + square(t.Answers, o.Answers, unlike.Answers)
 }
 
-// Frontier has, for some graphs, the quality that a few choices of hyperparameters have reached after numbers of queries.
+// Frontier has, for some graphs, the quality that a few choices of hyperparameters have reached after numbers of
+// queries.
 type Frontier []Studied
 
 // Studied is a graph of a Frontier.
@@ -90,9 +91,9 @@ func (f Frontier) Choices() []string {
 	return all
 }
 
-// Expect returns the quality to expect of a choice after a number of queries on a graph: a share of the best MRR of the graphs that it is like. It
-// is 0 if the choice was never measured. A choice counts as 0 on a graph where only others were measured, unless it begins with weights, which may
-// have seen that graph.
+// Expect returns the quality to expect of a choice after a number of queries on a graph: a share of the best MRR of the
+// graphs that it is like. It is 0 if the choice was never measured. A choice counts as 0 on a graph where only others
+// were measured, unless it begins with weights, which may have seen that graph.
 func (f Frontier) Expect(graph Traits, choice string, queries int64) float64 {
 	sum, weights := 0., 0.
 	for _, s := range f {
@@ -131,7 +132,8 @@ func (s Studied) best() float64 {
 	return best
 }
 
-// mrrAt returns the MRR of a curve after a number of queries: linear in the logarithm of the queries from 0 on, and constant after the last point.
+// mrrAt returns the MRR of a curve after a number of queries: linear in the logarithm of the queries from 0 on, and
+// constant after the last point.
 func mrrAt(curve []Point, queries float64) float64 {
 	before := Point{}
 	for _, p := range curve {

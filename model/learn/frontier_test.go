@@ -44,7 +44,8 @@ func TestExpect(t *testing.T) {
 		want    float64
 	}{
 		"a point": {small, "a", 100, .5}, "between": {small, "a", 1000, .749}, "before all": {small, "a", 9, .2495}, "after all": {small, "a", 1e9, 1},
-		"untrained": {small, "b", 0, .6}, "another graph": {large, "a", 10_000, .5}, "relative to the best": {large, "b", 10_000, 1}, "unknown": {small, "c", 10, 0},
+		"untrained": {small, "b", 0, .6}, "another graph": {large, "a", 10_000, .5}, "relative to the best": {large, "b", 10_000, 1},
+		"unknown":            {small, "c", 10, 0},
 		"measured elsewhere": {large, "d", 100, 0}, "weights that were measured elsewhere": {large, "--from w", 100, .3},
 	} {
 		if got := f.Expect(c.of, c.choice, c.queries); !(got-c.want <= .002 && c.want-got <= .002) {

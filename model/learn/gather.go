@@ -11,7 +11,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// TrainingGraphOf returns the training graph and facts of a knowledge graph, for a mixture. A graph without training facts is an error.
+// TrainingGraphOf returns the training graph and facts of a knowledge graph, for a mixture. A graph without training
+// facts is an error.
 func TrainingGraphOf(ctx context.Context, loaded *kg.KG, c configuration.Configuration) (TrainingGraph, error) {
 	data, err := NewData(ctx, loaded)
 	if err != nil {
@@ -21,8 +22,8 @@ func TrainingGraphOf(ctx context.Context, loaded *kg.KG, c configuration.Configu
 	return data.TrainingGraph, nil
 }
 
-// TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A graph without
-// any is an error.
+// TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A
+// graph without any is an error.
 func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c configuration.Configuration) (Trial, error) {
 	queries, err := workload.List(ctx, loaded, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "valid"}, Limit: limit})
 	if err != nil {
@@ -42,7 +43,8 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 	}, nil
 }
 
-// SeenIn describes the graph of a split of a knowledge graph, and counts the facts of the training split, or the queries of another one.
+// SeenIn describes the graph of a split of a knowledge graph, and counts the facts of the training split, or the
+// queries of another one.
 func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
 	view := loaded.Of(split)
 	seen := checkpoint.Seen{

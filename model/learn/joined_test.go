@@ -13,8 +13,8 @@ func joinedRun(run Run) Run {
 	return run
 }
 
-// TestQueriesOfSeveralAnswers compares the checkpoints of trainings on queries of several answers: with other numbers of threads, stopped after every few
-// steps, and in rounds, in any order of the shards.
+// TestQueriesOfSeveralAnswers compares the checkpoints of trainings on queries of several answers: with other numbers
+// of threads, stopped after every few steps, and in rounds, in any order of the shards.
 func TestQueriesOfSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	_, data := hubs(t)

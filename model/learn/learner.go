@@ -30,7 +30,8 @@ import (
 
 // Run holds the parameters of a training. Data holds its inputs.
 type Run struct {
-	// Checkpoints is the folder of checkpoints, History the file training.jsonl. Both are empty for a training in memory.
+	// Checkpoints is the folder of checkpoints, History the file training.jsonl. Both are empty for a training in
+	// memory.
 	Checkpoints, History string
 	// Lock is the lock of the folder. All files are written in the context of its Guard, so that two
 	// trainings never mix their checkpoints. The zero Lock is never lost.
@@ -42,7 +43,8 @@ type Run struct {
 	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.
 	Every time.Duration
-	// Until, unless it is zero, is when the training ends after an epoch if its last one may not be done by then. It changes no checkpoint that is written.
+	// Until, unless it is zero, is when the training ends after an epoch if its last one may not be done by then. It
+	// changes no checkpoint that is written.
 	Until time.Time
 	// Threads is the number of threads; 0 is one per core, at most MostThreads (unless that is
 	// 0). It changes no bit of the weights.
@@ -60,7 +62,8 @@ type Data struct {
 	// TrainingGraph is the graph, Vocabulary identifies it.
 	TrainingGraph
 	Vocabulary checkpoint.Vocabulary
-	// Mixture are several graphs, or nil. With them the TrainingGraph, Vocabulary, Valid and ValidOn are left out, and the CPU computes.
+	// Mixture are several graphs, or nil. With them the TrainingGraph, Vocabulary, Valid and ValidOn are left out, and
+	// the CPU computes.
 	Mixture *Mixture
 	// Valid are the validation queries; without any there is no validation.
 	Valid []answer.Request
@@ -170,7 +173,8 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 
 // trial returns the trial of a training on one graph.
 func (d Data) trial() Trial {
-	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts, All: d.ValidAll}
+	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts,
+		All: d.ValidAll}
 	if d.ValidOn != nil {
 		t.Graph, t.Relations, t.Entities = d.ValidOn.Graph, nil, d.ValidOn.Entities
 	}
@@ -261,7 +265,8 @@ func (l *learner) initialize() error {
 	return nil
 }
 
-// relationCount is the number of relations that weights may belong to, 0 with several graphs: weights belong to none then.
+// relationCount is the number of relations that weights may belong to, 0 with several graphs: weights belong to none
+// then.
 func (l *learner) relationCount() int {
 	if l.Mixture != nil {
 		return 0
@@ -336,8 +341,8 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
-// restore sets the weights and the solver's state to a checkpoint's, also the trainers' copies. The next epoch follows the
-// checkpoint's.
+// restore sets the weights and the solver's state to a checkpoint's, also the trainers' copies. The next epoch follows
+// the checkpoint's.
 func (l *learner) restore(state checkpoint.State) error {
 	r := state.Record
 	moments, err := l.restoreWeights(state)
@@ -393,7 +398,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// trainBatch makes a step of the epoch, and adds it to partial. next is the step to prepare meanwhile, l.steps for none.
+// trainBatch makes a step of the epoch, and adds it to partial. next is the step to prepare meanwhile, l.steps for
+// none.
 func (l *learner) trainBatch(index, next int) error {
 	batch, err := l.source.at(index)
 	if err != nil {
@@ -459,8 +465,8 @@ func (l *learner) stop(ctx context.Context) error {
 
 func (l *learner) learningRate() float64 { return steps.LearningRate(l.Configuration, l.epoch) }
 
-// explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that remains. A training
-// in memory has no remedy and no checkpoint.
+// explain names the query in the error of a step or of a validation, adds a remedy, and names the checkpoint that
+// remains. A training in memory has no remedy and no checkpoint.
 func (l *learner) explain(err error) error {
 	if at := l.current; at != nil {
 		err = graph.Named(err, at.Entities, at.BaseRelations)
@@ -490,8 +496,8 @@ func (l *learner) explain(err error) error {
 	return remedy.Errorf(remedy.Do("%v; %s", help, kept), "%w", err)
 }
 
-// Diverged reports whether a loss, a gradient or a score that is not finite ended a training: the hyperparameters are the
-// cause, not the machine.
+// Diverged reports whether a loss, a gradient or a score that is not finite ended a training: the hyperparameters are
+// the cause, not the machine.
 func Diverged(err error) bool {
 	return errors.Is(err, steps.ErrNotFinite) || errors.As(err, new(steps.NotFiniteError)) || errors.Is(err, inference.ErrNotFinite)
 }
@@ -505,7 +511,8 @@ func (l *learner) finishEpoch(ctx context.Context) error {
 		}
 	}
 	if l.partial.LeftOut == l.partial.Queries {
-		return fmt.Errorf("epoch %d: %w", l.epoch, l.explain(fmt.Errorf("none of its %d training queries has negatives: %w", l.partial.Queries, steps.ErrNoNegatives)))
+		return fmt.Errorf("epoch %d: %w", l.epoch,
+			l.explain(fmt.Errorf("none of its %d training queries has negatives: %w", l.partial.Queries, steps.ErrNoNegatives)))
 	}
 	// Validation frees the trainers, which store their weights first.
 	if err := l.store(); err != nil {

@@ -48,8 +48,9 @@ func toy(t testing.TB) Data {
 		names[i] = fmt.Sprint("node ", i)
 	}
 	return Data{
-		TrainingGraph: TrainingGraph{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)}, Valid: requestsOf(g, held, append(slices.Clone(facts), held...)),
-		Vocabulary: checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
+		TrainingGraph: TrainingGraph{Graph: g, Entities: names, BaseRelations: []string{"next", "back", "skip"}, Train: trainingSet(g, facts)},
+		Valid:         requestsOf(g, held, append(slices.Clone(facts), held...)),
+		Vocabulary:    checkpoint.Vocabulary{Relations: []string{"next", "back", "skip"}, Entities: entities, Hash: "toy"},
 	}
 }
 
@@ -345,7 +346,8 @@ func TestDamagedCheckpointIsPassedOver(t *testing.T) {
 				if len(reported) == 0 || reported[0] != "epoch-003" {
 					t.Errorf("resumed from %q, want epoch-003", reported)
 				}
-				if missingRecord := damage == "none" && strings.HasSuffix(name, ".json"); !missingRecord && (len(reported) < 2 || !strings.Contains(reported[1], name)) {
+				if missingRecord := damage == "none" && strings.HasSuffix(name, ".json"); !missingRecord &&
+					(len(reported) < 2 || !strings.Contains(reported[1], name)) {
 					t.Errorf("reported %q, want the name of %s", reported, name)
 				}
 				sameFiles(t, want, contents(t, run.Checkpoints))
@@ -432,7 +434,8 @@ func TestLossThatIsNotFinite(t *testing.T) {
 	}
 	before := contents(t, run.Checkpoints)
 	_, err = Train(t.Context(), run, toy(t), nil)
-	if err == nil || !strings.Contains(err.Error(), "epoch 5, step 1 of") || !strings.Contains(err.Error(), ": training on (\"node ") || !strings.Contains(err.Error(), "epoch-004") {
+	if err == nil || !strings.Contains(err.Error(), "epoch 5, step 1 of") || !strings.Contains(err.Error(), ": training on (\"node ") ||
+		!strings.Contains(err.Error(), "epoch-004") {
 		t.Errorf("error %v", err)
 	}
 	sameFiles(t, before, contents(t, run.Checkpoints))
@@ -452,7 +455,8 @@ func TestTrainingSetWantsFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := examples[0], examples[1]; a.Answer != b.Source || b.Answer != a.Source || !slices.Equal(a.Known, []int32{a.Answer}) || !slices.Equal(b.Known, []int32{b.Answer}) {
+	if a, b := examples[0], examples[1]; a.Answer != b.Source || b.Answer != a.Source || !slices.Equal(a.Known, []int32{a.Answer}) ||
+		!slices.Equal(b.Known, []int32{b.Answer}) {
 		t.Errorf("examples %+v", examples)
 	}
 	if _, err := steps.NewTrainingSet(t.Context(), &kg.KG{Train: k.Train, Inference: k.Train}); err == nil {

@@ -18,8 +18,8 @@ type Trained struct {
 	state   []safetensors.Tensor[float32]
 }
 
-// InMemory trains a model without files: it starts from initial weights and writes no checkpoint. When ctx is done it stops between
-// steps and returns the cause.
+// InMemory trains a model without files: it starts from initial weights and writes no checkpoint. When ctx is done it
+// stops between steps and returns the cause.
 func InMemory(ctx context.Context, run Run, data Data, report func(Progress)) (*Trained, error) {
 	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
 	l := newLearner(run, data, report)

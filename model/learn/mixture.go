@@ -76,7 +76,8 @@ const (
 	purposeMade
 )
 
-// newMixed returns the steps of a mixture. A graph's share of them is the length of its interval in [0, 1]; made graphs have the last one.
+// newMixed returns the steps of a mixture. A graph's share of them is the length of its interval in [0, 1]; made graphs
+// have the last one.
 func newMixed(m *Mixture, c configuration.Configuration, seed uint64) *mixed {
 	d := m.Description
 	mix := &mixed{description: d, configuration: c, seed: seed}

@@ -33,7 +33,9 @@ func toyMixture(t testing.TB) Data {
 		Description: checkpoint.Mixture{
 			Graphs:   []checkpoint.Seen{{Name: "toy", Facts: int64(len(first.Train.Facts))}, {Name: "small", Facts: int64(len(facts))}},
 			Exponent: .5, Steps: 40,
-			Made:  &checkpoint.Made{Share: .25, Steps: 3, Options: synthetic.Options{Entities: synthetic.Range{Least: 20, Most: 40}, Relations: synthetic.Range{Least: 3, Most: 6}, Degree: synthetic.Range{Least: 2, Most: 3}}},
+			Made: &checkpoint.Made{Share: .25, Steps: 3,
+				Options: synthetic.Options{Entities: synthetic.Range{Least: 20, Most: 40}, Relations: synthetic.Range{Least: 3, Most: 6},
+					Degree: synthetic.Range{Least: 2, Most: 3}}},
 			Valid: []checkpoint.Seen{{Name: "toy"}, {Name: "small"}},
 		},
 		TrainingGraphs: []TrainingGraph{first.TrainingGraph, small}, Trials: trials,
@@ -44,7 +46,8 @@ func toyMixture(t testing.TB) Data {
 func mixedRun(folder string) Run {
 	run := toyRun(folder)
 	c := &run.Configuration
-	c.Relations, c.RelationLayers, c.Aggregate, c.Dropout, c.Batching, c.BatchSize = configuration.RelationsGraph, 2, configuration.AggregateSum, 0, configuration.BatchingRelation, 8
+	c.Relations, c.RelationLayers, c.Aggregate, c.Dropout, c.Batching, c.BatchSize = configuration.RelationsGraph, 2, configuration.AggregateSum, 0,
+		configuration.BatchingRelation, 8
 	c.Negatives = 4
 	return run
 }

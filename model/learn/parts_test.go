@@ -61,7 +61,8 @@ func open(t *testing.T, k *kg.KG, split string, run Run, drawn *parts.Drawn) *pa
 	return f
 }
 
-// TestTrainingFromParts compares the checkpoints of a training that holds no edge, fact or answer with those of one that does.
+// TestTrainingFromParts compares the checkpoints of a training that holds no edge, fact or answer with those of one
+// that does.
 func TestTrainingFromParts(t *testing.T) {
 	t.Parallel()
 	k, data := hubs(t)
@@ -114,8 +115,9 @@ func outlined(t *testing.T, k *kg.KG, data Data, run Run, drawn *parts.Drawn) Da
 	t.Helper()
 	train, valid := open(t, k, parts.Train, run, drawn), open(t, k, "valid", run, nil)
 	d := Data{
-		TrainingGraph: TrainingGraph{Graph: train.Header.Outline(), BaseRelations: k.Relations, Train: steps.NewPartsSet(train, data.Train.Keys(run.Configuration))},
-		Vocabulary:    data.Vocabulary, ValidOn: &kg.View{Graph: valid.Header.Outline()},
+		TrainingGraph: TrainingGraph{Graph: train.Header.Outline(), BaseRelations: k.Relations,
+			Train: steps.NewPartsSet(train, data.Train.Keys(run.Configuration))},
+		Vocabulary: data.Vocabulary, ValidOn: &kg.View{Graph: valid.Header.Outline()},
 	}
 	queries, err := k.Queries(t.Context(), "valid")
 	if err != nil {

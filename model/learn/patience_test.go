@@ -27,9 +27,12 @@ func TestStopped(t *testing.T) {
 		patience int
 		want     bool
 	}{
-		"before the first": {nil, 1, false}, "no patience": {records(0.5, 0.4, 0.3), 0, false}, "better": {records(0.3, 0.4), 1, false}, "worse": {records(0.4, 0.3), 1, true},
-		"equal is not better": {records(0.4, 0.4), 1, true}, "worse once of two": {records(0.4, 0.3), 2, false}, "better again": {records(0.4, 0.3, 0.5), 2, false},
-		"worse twice": {records(0.4, 0.3, 0.3), 2, true}, "not validated": {records(0.4, 0, 0), 1, false}, "validated late": {records(0.4, 0, 0, 0.3), 2, true},
+		"before the first": {nil, 1, false}, "no patience": {records(0.5, 0.4, 0.3), 0, false}, "better": {records(0.3, 0.4), 1, false},
+		"worse":               {records(0.4, 0.3), 1, true},
+		"equal is not better": {records(0.4, 0.4), 1, true}, "worse once of two": {records(0.4, 0.3), 2, false},
+		"better again": {records(0.4, 0.3, 0.5), 2, false},
+		"worse twice":  {records(0.4, 0.3, 0.3), 2, true}, "not validated": {records(0.4, 0, 0), 1, false},
+		"validated late":  {records(0.4, 0, 0, 0.3), 2, true},
 		"never validated": {records(0, 0, 0), 1, false}, "first validated": {records(0, 0, 0.1), 1, false}, "inside of an epoch": {inside, 1, false},
 	} {
 		if got := Stopped(c.records, c.patience); got != c.want {
@@ -38,8 +41,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestPatience ends a training where its validation has stalled, with the bytes of one that was interrupted, also in memory. More
-// epochs do not continue it.
+// TestPatience ends a training where its validation has stalled, with the bytes of one that was interrupted, also in
+// memory. More epochs do not continue it.
 func TestPatience(t *testing.T) {
 	all := toyRun(inMemory(t, "all"))
 	all.Configuration.Epochs, all.Configuration.LearningRate = 12, 0.05
@@ -59,7 +62,8 @@ func TestPatience(t *testing.T) {
 	run.Checkpoints, run.History, run.Validation.Patience = inMemory(t, "run")+"/checkpoints", inMemory(t, "run")+"/training.jsonl", 2
 	notice := ""
 	last, err := Train(t.Context(), run, toy(t), func(p Progress) { notice += p.Notice })
-	if err != nil || last.Epoch != stop || last.Valid.Selection() != records[stop-1].Valid.Selection() || !strings.Contains(notice, "no better validation in 2 epochs") {
+	if err != nil || last.Epoch != stop || last.Valid.Selection() != records[stop-1].Valid.Selection() ||
+		!strings.Contains(notice, "no better validation in 2 epochs") {
 		t.Fatalf("epoch %d, %v, want the end after %d of the longer training; said %q", last.Epoch, err, stop, notice)
 	}
 	want := contents(t, run.Checkpoints)

@@ -320,7 +320,8 @@ func TestRoundWithoutItsStart(t *testing.T) {
 	run, data := roundsRun(inMemory(t, "run"), 2, 2), toy(t)
 	tasks := Tasks(run, data.Train.Keys(run.Configuration), start(t, run, data), math.MaxInt)
 	for _, task := range tasks[1:3] {
-		if err := perform(t.Context(), run, data, task, nil); err == nil || !strings.Contains(err.Error(), task.From.Checkpoint) || !strings.Contains(err.Error(), "every worker must see this folder") {
+		if err := perform(t.Context(), run, data, task, nil); err == nil || !strings.Contains(err.Error(), task.From.Checkpoint) ||
+			!strings.Contains(err.Error(), "every worker must see this folder") {
 			t.Errorf("error %v", err)
 		}
 	}

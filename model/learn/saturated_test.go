@@ -16,8 +16,9 @@ import (
 	"tagnet/model/steps"
 )
 
-// saturated returns a graph in which every one of 6 entities has the fact "all" to every one, so that its queries have no negatives, and a ring
-// of "next", which have some. The batches of saturatedRun have 2 queries: some have negatives, some not, and some partly.
+// saturated returns a graph in which every one of 6 entities has the fact "all" to every one, so that its queries have
+// no negatives, and a ring of "next", which have some. The batches of saturatedRun have 2 queries: some have negatives,
+// some not, and some partly.
 func saturated(t *testing.T) (*kg.KG, Data) {
 	t.Helper()
 	var facts []kg.Triple
@@ -49,7 +50,8 @@ func saturatedRun(t *testing.T, name string) Run {
 	return run
 }
 
-// TestSaturatedQueriesAreLeftOut checks that they are counted, and in no mean: the loss of an epoch is the mean of the six others.
+// TestSaturatedQueriesAreLeftOut checks that they are counted, and in no mean: the loss of an epoch is the mean of the
+// six others.
 func TestSaturatedQueriesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	_, data := saturated(t)

@@ -35,10 +35,11 @@ func (w *Worker) Close() error {
 	return err
 }
 
-// Train makes the steps of a shard from the checkpoint of the task, and writes its result. It does nothing if the result
-// exists, or the training has passed the task. When ctx is canceled it returns the cause and writes nothing. The run is NewWorker's,
-// except for its folder, its lock and its number of epochs. Train calls trained with the number of queries that were trained
-// since the last call, and the sum of their losses. After another error than ctx's a worker on a device is of no use: Close it.
+// Train makes the steps of a shard from the checkpoint of the task, and writes its result. It does nothing if the
+// result exists, or the training has passed the task. When ctx is canceled it returns the cause and writes nothing. The
+// run is NewWorker's, except for its folder, its lock and its number of epochs. Train calls trained with the number of
+// queries that were trained since the last call, and the sum of their losses. After another error than ctx's a worker
+// on a device is of no use: Close it.
 func (w *Worker) Train(ctx context.Context, run Run, t Task, shard int, trained func(p Progress, queries int64, loss float64)) error {
 	w.Run, w.folder = run, checkpoint.Folder(run.Checkpoints)
 	w.failed = w.trainShard(run.Lock.Guard(ctx), t, shard, func(queries int64, loss float64) { trained(w.progress(0), queries, loss) })

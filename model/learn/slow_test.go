@@ -50,7 +50,8 @@ func (s *slow) Create(ctx context.Context, path string) (storage.Writer, error) 
 
 // An interrupt while a checkpoint is written does not abort it, however slow the storage is.
 func TestInterruptWaitsForSlowStorage(t *testing.T) {
-	for name, ending := range map[string]string{"weights": "step-00000002.safetensors", "solver": "step-00000002.optimizer.safetensors", "record": "step-00000002.json"} {
+	for name, ending := range map[string]string{"weights": "step-00000002.safetensors", "solver": "step-00000002.optimizer.safetensors",
+		"record": "step-00000002.json"} {
 		t.Run(name, func(t *testing.T) {
 			folder := strings.TrimPrefix(storagetest.Memory(t), inMemoryScheme)
 			run := toyRun("slow://" + folder + "/toy")

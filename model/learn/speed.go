@@ -14,8 +14,9 @@ type Speed struct {
 	Ranked float64 // an answer that is ranked in a validation
 }
 
-// Measure trains and ranks some queries in memory for about the given time. Nothing that a training computes depends on it, and it writes neither
-// checkpoints nor a history. The first step, which reserves memory, is not counted, and one more is always made.
+// Measure trains and ranks some queries in memory for about the given time. Nothing that a training computes depends on
+// it, and it writes neither checkpoints nor a history. The first step, which reserves memory, is not counted, and one
+// more is always made.
 func Measure(ctx context.Context, run Run, data Data, span time.Duration) (Speed, error) {
 	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
 	l := newLearner(run, data, nil)

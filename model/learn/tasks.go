@@ -61,8 +61,8 @@ func (t Task) result(folder checkpoint.Folder, shard int) (checkpoint.Folder, st
 	return folder.Shard(shard), checkpoint.StepName(t.From.Step + int64(len(t.Round.Shard(shard))))
 }
 
-// Tasks returns the tasks of a training by several workers after a position, at most limit. keys are the keys of its facts. It
-// returns none after the last epoch.
+// Tasks returns the tasks of a training by several workers after a position, at most limit. keys are the keys of its
+// facts. It returns none after the last epoch.
 func Tasks(run Run, keys steps.Keys, at Position, limit int) []Task {
 	var tasks []Task
 	for at.Epoch <= run.Configuration.Epochs {
@@ -138,8 +138,8 @@ func Close(ctx context.Context, run Run) error {
 	return checkpoint.Folder(run.Checkpoints).RemoveShards(run.Lock.Guard(ctx))
 }
 
-// FinishEpoch ends the epoch of a task, all of whose rounds are done, unless that was done before: it validates the average
-// of the last round, and writes the epoch's checkpoint and its line of training.jsonl.
+// FinishEpoch ends the epoch of a task, all of whose rounds are done, unless that was done before: it validates the
+// average of the last round, and writes the epoch's checkpoint and its line of training.jsonl.
 func FinishEpoch(ctx context.Context, run Run, data Data, t Task, report func(Progress)) error {
 	l := newLearner(run, data, report)
 	ctx = l.Lock.Guard(ctx)

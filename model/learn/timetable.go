@@ -14,7 +14,8 @@ const MostPasses = 40
 const (
 	// validations is about how often a training for a time is validated.
 	validations = 10
-	// validationShare is the part of the time that validations may take, leastValidated the validation queries that they take even so.
+	// validationShare is the part of the time that validations may take, leastValidated the validation queries that
+	// they take even so.
 	validationShare, leastValidated = .15, 20
 	// lastRate is the learning rate of the last epoch as a part of that of the first.
 	lastRate = .12
@@ -22,7 +23,8 @@ const (
 	reserve = .1
 )
 
-// Timetable is the amount of a training for a time. Its numbers are fixed before the first step, so that an equal training can be made anywhere.
+// Timetable is the amount of a training for a time. Its numbers are fixed before the first step, so that an equal
+// training can be made anywhere.
 type Timetable struct {
 	Epochs, QueriesPerEpoch, ValidateEvery int
 	ValidLimit                             int64
@@ -31,8 +33,9 @@ type Timetable struct {
 	Enough                                 bool    // the training is one of MostPasses, and takes less than its time
 }
 
-// Timetable returns the timetable of a training on a number of facts, which has a number of validation answers, for some seconds. ok is false if the
-// time is too short for a step in each epoch. extra is the number of validations beside those of the epochs.
+// Timetable returns the timetable of a training on a number of facts, which has a number of validation answers, for
+// some seconds. ok is false if the time is too short for a step in each epoch. extra is the number of validations
+// beside those of the epochs.
 func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts int, valid int64, extra int) (t Timetable, ok bool) {
 	seconds *= 1 - reserve
 	t.ValidLimit = valid

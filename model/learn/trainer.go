@@ -84,7 +84,8 @@ func (l *learner) load() error {
 	return nil
 }
 
-// step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes it.
+// step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes
+// it.
 func (l *learner) step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	result, err := l.current.trainer.Step(examples, seed)
 	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {
@@ -123,7 +124,8 @@ func (l *learner) readExamples(b batch, index int) (err error) {
 	return err
 }
 
-// withNegatives sets into to the examples of a batch that have negatives: a query without teaches nothing, since every answer is right.
+// withNegatives sets into to the examples of a batch that have negatives: a query without teaches nothing, since every
+// answer is right.
 func (l *learner) withNegatives(b batch, into []steps.Example) ([]steps.Example, error) {
 	into, err := b.examples(into)
 	if err != nil {
@@ -133,7 +135,8 @@ func (l *learner) withNegatives(b batch, into []steps.Example) ([]steps.Example,
 	return slices.DeleteFunc(into, sampler.Saturated), nil
 }
 
-// skipStep makes a step that changes no weights, for a batch without examples: the steps of a round, and the names of checkpoints, count batches.
+// skipStep makes a step that changes no weights, for a batch without examples: the steps of a round, and the names of
+// checkpoints, count batches.
 func (l *learner) skipStep() error {
 	if err := l.store(); err != nil {
 		return err
@@ -142,8 +145,8 @@ func (l *learner) skipStep() error {
 	return l.load()
 }
 
-// announceStep lets the trainer of a single graph prepare a step of the epoch while it makes the step before. If the examples cannot be read, the
-// step itself returns the error.
+// announceStep lets the trainer of a single graph prepare a step of the epoch while it makes the step before. If the
+// examples cannot be read, the step itself returns the error.
 func (l *learner) announceStep(index int) {
 	if index >= l.steps || l.source.graphs() > 0 {
 		return

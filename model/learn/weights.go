@@ -8,9 +8,9 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// trainedPrefix begins the names of weights among the tensors of the optimizer's state. With Configuration.WeightAverage,
-// a checkpoint's file of weights, which others read, has their average over the finished epochs, and the optimizer's
-// state has the weights that the training continues with.
+// trainedPrefix begins the names of weights among the tensors of the optimizer's state. With
+// Configuration.WeightAverage, a checkpoint's file of weights, which others read, has their average over the finished
+// epochs, and the optimizer's state has the weights that the training continues with.
 const trainedPrefix = "trained."
 
 // averaged returns the weights that the current epoch leaves: at its end, or averaged over it and earlier

@@ -28,8 +28,8 @@ func epochWeights(t *testing.T, run Run) [][]float32 {
 	return epochs
 }
 
-// TestWeightAverage compares the epochs' weights with those of the same training without an average, averaged here, and trained by
-// one worker and by several.
+// TestWeightAverage compares the epochs' weights with those of the same training without an average, averaged here, and
+// trained by one worker and by several.
 func TestWeightAverage(t *testing.T) {
 	const share = 0.6
 	for _, workers := range []int{0, 3} {

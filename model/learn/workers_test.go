@@ -25,8 +25,8 @@ func roundsOnDevice(t *testing.T, name string) (Run, Data, *learntest.Devices) {
 	return run, data, devices
 }
 
-// TestOneWorkerOnADevice trains all shards of all rounds by one worker, whose trainer has weights of its own, and interrupts it in the
-// middle of each: the checkpoints are those of workers on the CPU.
+// TestOneWorkerOnADevice trains all shards of all rounds by one worker, whose trainer has weights of its own, and
+// interrupts it in the middle of each: the checkpoints are those of workers on the CPU.
 func TestOneWorkerOnADevice(t *testing.T) {
 	t.Parallel()
 	cpu := roundsRun(inMemory(t, "cpu"), 2, 2)
@@ -90,7 +90,8 @@ func TestWorkerOnALostDevice(t *testing.T) {
 	}
 }
 
-// TestOpenWithoutTheDevicesOfTheWorkers opens a training whose devices are on other machines, before its first epoch and after it.
+// TestOpenWithoutTheDevicesOfTheWorkers opens a training whose devices are on other machines, before its first epoch
+// and after it.
 func TestOpenWithoutTheDevicesOfTheWorkers(t *testing.T) {
 	t.Parallel()
 	run, data, _ := roundsOnDevice(t, "run")

@@ -6,7 +6,8 @@ import "slices"
 type publication struct {
 	// graphs names the graphs that it was trained on.
 	graphs string
-	// prefixes begin the names of datasets with facts of these graphs, in lower case without other characters than letters and digits.
+	// prefixes begin the names of datasets with facts of these graphs, in lower case without other characters than
+	// letters and digits.
 	prefixes []string
 }
 
@@ -22,14 +23,15 @@ var (
 var published = map[string]publication{
 	"fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18": {"FB15k-237, WN18RR and CoDEx-M", three},
 	"48a046e708adf5632d87c30eacae01f5f51466b2301effdc2cb42358d22854e0": {"FB15k-237, WN18RR, CoDEx-M and NELL-995", four},
-	"f1c5377b2cf547aaa67520ffb6fce27b75b6eb3417b86dc9cf9dba89964ed10f": {"50 graphs: FB15k-237 (and a tenth of it), WN18RR, CoDEx-S, CoDEx-M, NELL-995, NELL23k, YAGO3-10, DBpedia100k, AristoV4, Hetionet, WDsinger, " +
+	"f1c5377b2cf547aaa67520ffb6fce27b75b6eb3417b86dc9cf9dba89964ed10f": {"50 graphs: FB15k-237 (and a tenth of it), WN18RR, CoDEx-S, CoDEx-M, NELL-995, " +
+		"NELL23k, YAGO3-10, DBpedia100k, AristoV4, Hetionet, WDsinger, " +
 		"ConceptNet100k, the inductive splits v1 to v4 of FB15k-237, WN18RR and NELL, ILPC 2022 small and large, and 23 more", fifty},
 }
 
-// PublishedULTRA returns the names of the graphs that the weights of a published file were trained on, given the file's SHA-256, or
-// nothing; and the prefixes of the names of datasets with facts of these graphs, in lower case without other characters than letters
-// and digits. Metrics on these graphs, and on graphs made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are not
-// metrics on unseen graphs.
+// PublishedULTRA returns the names of the graphs that the weights of a published file were trained on, given the file's
+// SHA-256, or nothing; and the prefixes of the names of datasets with facts of these graphs, in lower case without
+// other characters than letters and digits. Metrics on these graphs, and on graphs made of their facts, such as the
+// inductive splits of FB15k-237 and WN18RR, are not metrics on unseen graphs.
 func PublishedULTRA(sha256 string) (graphs string, prefixes []string) {
 	p := published[sha256]
 	return p.graphs, p.prefixes

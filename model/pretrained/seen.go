@@ -15,7 +15,8 @@ func Graphs(origin checkpoint.Origin) string {
 	return graphs
 }
 
-// Seen reports whether weights of any graph were trained on facts of a dataset, as far as the names of the dataset and of the weights' graphs tell.
+// Seen reports whether weights of any graph were trained on facts of a dataset, as far as the names of the dataset and
+// of the weights' graphs tell.
 func Seen(origin checkpoint.Origin, dataset string) bool {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

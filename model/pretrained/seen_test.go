@@ -8,7 +8,8 @@ import (
 
 // TestSeen recognizes the datasets of a training by the names that their folders have.
 func TestSeen(t *testing.T) {
-	const three, four, fifty = "fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18", "48a046e708adf5632d87c30eacae01f5f51466b2301effdc2cb42358d22854e0", "f1c5377b2cf547aaa67520ffb6fce27b75b6eb3417b86dc9cf9dba89964ed10f"
+	const three, four, fifty = "fdedc01b0045fc089d2ad5da08569466b7b221691fe978a18e91082bbb133c18",
+		"48a046e708adf5632d87c30eacae01f5f51466b2301effdc2cb42358d22854e0", "f1c5377b2cf547aaa67520ffb6fce27b75b6eb3417b86dc9cf9dba89964ed10f"
 	for name, first := range map[string]string{
 		"fb15k-237": three, "FB15k237": three, "WN18RR_v3_ind": three, "fb237_v1": three, "codex-m": three, "nell-995": four, "grail": "", "nell_v2_ind": four,
 		"codex-s": fifty, "CoDExSmall": fifty, "ilpc22-small": fifty, "hetionet": fifty, "umls": "", "family": "", "": "",

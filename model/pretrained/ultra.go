@@ -11,26 +11,26 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// ULTRA is a foundation model for knowledge graphs (Galkin et al., ICLR 2024): one set of weights, none of which belongs to an entity or a
-// relation, answers queries on any graph.
+// ULTRA is a foundation model for knowledge graphs (Galkin et al., ICLR 2024): one set of weights, none of which
+// belongs to an entity or a relation, answers queries on any graph.
 //
 // They are weights of a configuration: relations from their graph (package relations), policy full, sums of DistMult
-// messages, six layers of 64 dimensions in either part. In the relation graph, relations are nodes, with an edge wherever an entity
-// is on a side of both. For a query of a base relation, six layers of messages between relations, which start from ones at that
-// relation, give every relation a state. These states take the place of learned embeddings: six tables of messages are projected
-// from them, and the state of the query's relation is the source's first state. Then six layers of messages between entities give
-// the final states, which are scored.
+// messages, six layers of 64 dimensions in either part. In the relation graph, relations are nodes, with an edge
+// wherever an entity is on a side of both. For a query of a base relation, six layers of messages between relations,
+// which start from ones at that relation, give every relation a state. These states take the place of learned
+// embeddings: six tables of messages are projected from them, and the state of the query's relation is the source's
+// first state. Then six layers of messages between entities give the final states, which are scored.
 //
 // Queries of both directions of a relation share the relations' states.
 //
-// A window with a bound, as TAGNet has, does not fit these weights: the residual connections grow with each layer, and near entities
-// would end early, at another scale than far ones.
+// A window with a bound, as TAGNet has, does not fit these weights: the residual connections grow with each layer, and
+// near entities would end early, at another scale than far ones.
 //
-// In training (package steps) each query removes its fact from the graph of entities. The relation graph keeps the fact, as in the
-// authors' program.
+// In training (package steps) each query removes its fact from the graph of entities. The relation graph keeps the
+// fact, as in the authors' program.
 //
-// Messages along an edge are multiplied by the row of its inverse: the authors' program sends so, and package relations orders its
-// tables for it.
+// Messages along an edge are multiplied by the row of its inverse: the authors' program sends so, and package relations
+// orders its tables for it.
 
 // The dimensions of a state, and the layers of either part of the model.
 const (
@@ -44,8 +44,8 @@ const (
 	entityPart   = parameters.EntityPart
 )
 
-// ULTRAConfiguration returns the configuration of the model, and the hyperparameters to train it further with: from the paper's
-// fine-tuning, Galkin et al., ICLR 2024.
+// ULTRAConfiguration returns the configuration of the model, and the hyperparameters to train it further with: from the
+// paper's fine-tuning, Galkin et al., ICLR 2024.
 func ULTRAConfiguration() configuration.Configuration {
 	c := configuration.Default()
 	c.Relations, c.RelationLayers, c.Layers, c.Dim = configuration.RelationsGraph, ULTRALayers, ULTRALayers, ULTRADim
@@ -59,9 +59,9 @@ func ULTRAConfiguration() configuration.Configuration {
 // ULTRALayout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func ULTRALayout() []parameters.Shape { return parameters.Layout(ULTRAConfiguration(), 0) }
 
-// ULTRAParameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. The error names a tensor that is
-// missing, unknown, or has another shape. The rest of the checkpoint, such as the optimizer's state,
-// is not read.
+// ULTRAParameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. The error names a
+// tensor that is missing, unknown, or has another shape. The rest of the checkpoint, such as the optimizer's state, is
+// not read.
 func ULTRAParameters(f *pytorch.File) (*parameters.Set[float32], error) {
 	tensors, err := f.StateDict()
 	if err != nil {

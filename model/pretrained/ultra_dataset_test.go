@@ -26,8 +26,8 @@ type dataset struct {
 	known map[[2]int32][]int32
 }
 
-// read reads a folder of the data sets: the graph from its train.txt, what is queried from other files. Without the folder the test is
-// skipped.
+// read reads a folder of the data sets: the graph from its train.txt, what is queried from other files. Without the
+// folder the test is skipped.
 func read(t testing.TB, folder string, queried ...string) *dataset {
 	t.Helper()
 	folder = filepath.Join(golden.Data(t), folder)
@@ -108,9 +108,10 @@ func (d *dataset) evaluate(t testing.TB, p *parameters.Set[float32]) metrics.Met
 	return ranks.Pessimistic.Metrics()
 }
 
-// TestPublishedMetrics compares with the metrics that the authors publish for their weights, and with those of an independent
-// implementation where they publish none. Of the inductive splits the graph is that of inference, and queried are its
-// validation and test facts together. The weights were trained on their facts, but not on those of the last three graphs.
+// TestPublishedMetrics compares with the metrics that the authors publish for their weights, and with those of an
+// independent implementation where they publish none. Of the inductive splits the graph is that of inference, and
+// queried are its validation and test facts together. The weights were trained on their facts, but not on those of the
+// last three graphs.
 func TestPublishedMetrics(t *testing.T) {
 	inductive, transductive := []string{"valid.txt", "test.txt"}, []string{"test.txt"}
 	for _, c := range []struct {

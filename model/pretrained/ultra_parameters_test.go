@@ -50,12 +50,14 @@ func TestRefusesOtherModels(t *testing.T) {
 		change func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32]
 		want   string
 	}{
-		"no tensors": {func([]safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return nil }, "no ULTRA model: no tensor's name begins with relation_model. or entity_model. (it has no tensors)"},
+		"no tensors": {func([]safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return nil },
+			"no ULTRA model: no tensor's name begins with relation_model. or entity_model. (it has no tensors)"},
 		"another model": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
 			tensors[0].Name = "query.weight"
 			return tensors[:1]
 		}, `no ULTRA model: no tensor's name begins with relation_model. or entity_model. (the first is "query.weight")`},
-		"a tensor less": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return tensors[:81] }, "it has no tensor entity_model.mlp.2.bias of shape [1]: only ULTRA models of 6 layers of 64 dimensions"},
+		"a tensor less": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] { return tensors[:81] },
+			"it has no tensor entity_model.mlp.2.bias of shape [1]: only ULTRA models of 6 layers of 64 dimensions"},
 		"a tensor more": {func(tensors []safetensors.Tensor[float32]) []safetensors.Tensor[float32] {
 			return append(tensors, safetensors.Tensor[float32]{Name: "entity_model.layers.6.linear.bias", Shape: []int{1}, Data: []float32{1}})
 		}, `it has a tensor "entity_model.layers.6.linear.bias", which ULTRA lacks`},
@@ -68,7 +70,8 @@ func TestRefusesOtherModels(t *testing.T) {
 			return tensors
 		}, `tensor "relation_model.layers.0.linear.bias" has a number that is not finite (NaN, the 8th)`},
 	} {
-		if _, err := pretrained.ULTRAParameters(open(t, c.change(weightstest.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := pretrained.ULTRAParameters(open(t, c.change(weightstest.Drawn(1).Tensors))); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEdgesOfTheRelationGraph compares numbers of edges of each type, and of those from a relation to itself, with those of an
-// independent implementation.
+// TestEdgesOfTheRelationGraph compares numbers of edges of each type, and of those from a relation to itself, with
+// those of an independent implementation.
 func TestEdgesOfTheRelationGraph(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string][2][4]int{
@@ -41,8 +41,8 @@ func TestEdgesOfTheRelationGraph(t *testing.T) {
 	}
 }
 
-// TestRelationGraphIsThatOfTheReference compares random graphs, with loops, relations without facts, and more relations than a word
-// of bits has.
+// TestRelationGraphIsThatOfTheReference compares random graphs, with loops, relations without facts, and more relations
+// than a word of bits has.
 func TestRelationGraphIsThatOfTheReference(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 2))

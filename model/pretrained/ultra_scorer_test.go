@@ -32,8 +32,8 @@ func scoresOf(t testing.TB, w *inference.Worker, g *graph.Graph, source, relatio
 	return scores
 }
 
-// base is what queries of a base relation share: the states of all relations, [2R, 64], and the tables of messages by layer, in the
-// order of the weights.
+// base is what queries of a base relation share: the states of all relations, [2R, 64], and the tables of messages by
+// layer, in the order of the weights.
 type base struct {
 	states []float32
 	tables [][]float32

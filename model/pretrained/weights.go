@@ -68,7 +68,8 @@ func size(r checkpoint.Record) string {
 	return text
 }
 
-// trained returns weights that tagnet trained. Those of any graph are trained further on one graph, after many, for an epoch at a low rate.
+// trained returns weights that tagnet trained. Those of any graph are trained further on one graph, after many, for an
+// epoch at a low rate.
 func trained(r checkpoint.Record, tensors []safetensors.Tensor[float32], name, about string) *Weights {
 	w := &Weights{
 		Origin: checkpoint.Origin{Model: name, File: r.Weights.Name, SHA256: r.Weights.SHA256},
@@ -107,8 +108,8 @@ func (w *Weights) Configuration(c configuration.Configuration) configuration.Con
 	return c.WithModel(w.Record.Configuration)
 }
 
-// Unknown returns the base relations of a graph that the weights lack, whose facts have to be left out. If they lack all, it returns none: then
-// the weights do not fit the graph, an error of Over.
+// Unknown returns the base relations of a graph that the weights lack, whose facts have to be left out. If they lack
+// all, it returns none: then the weights do not fit the graph, an error of Over.
 func (w *Weights) Unknown(relations []string) []string {
 	if w.Record.Configuration.Transfers() {
 		return nil
@@ -120,8 +121,8 @@ func (w *Weights) Unknown(relations []string) []string {
 	return unknown
 }
 
-// Over returns the parameters over the relations of a graph, and the relations whose weights are left out because the graph lacks them. The
-// error of a relation that the weights lack is a *checkpoint.UnknownRelationsError.
+// Over returns the parameters over the relations of a graph, and the relations whose weights are left out because the
+// graph lacks them. The error of a relation that the weights lack is a *checkpoint.UnknownRelationsError.
 func (w *Weights) Over(relations []string) (set *parameters.Set[float32], unused []string, err error) {
 	set, unused, err = w.Record.Over(w.tensors, relations)
 	if err != nil && w.Folder != "" {

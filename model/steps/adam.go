@@ -68,8 +68,8 @@ func NewAdam(layout []parameters.Shape, learningRate, weightDecay float64, k ker
 	return a
 }
 
-// NewSolver returns the solver for a model of configuration c over a number of relations (2R): AdamW for relations from a graph, as
-// ULTRA's authors trained theirs, else Adam.
+// NewSolver returns the solver for a model of configuration c over a number of relations (2R): AdamW for relations from
+// a graph, as ULTRA's authors trained theirs, else Adam.
 func NewSolver(c configuration.Configuration, relations int, k kernel.Vectors) *Adam {
 	a := NewAdam(parameters.Layout(c, relations), c.LearningRate, c.WeightDecay, k)
 	a.Decoupled = c.Transfers()

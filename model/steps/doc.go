@@ -2,8 +2,8 @@
 // takes their loss and gradients from the head, sums the gradients in the order of the queries, and
 // lets Adam change the weights. A Sampler draws the negatives of a query.
 //
-// It does not know which source of relations a model has (package relations): a graph of relations is propagated forward and backward
-// once for each base relation of a batch. Weights of such a model are trained by AdamW.
+// It does not know which source of relations a model has (package relations): a graph of relations is propagated
+// forward and backward once for each base relation of a batch. Weights of such a model are trained by AdamW.
 //
 // The same examples and seed give the same bits, whatever the number of workers: every random draw
 // derives from the seed and the example's own key, and sums have a fixed order.

@@ -8,23 +8,25 @@ import (
 	"tagnet/model/graph"
 )
 
-// Example is one training query with its answers. The configuration decides which edges leave its graph, not its Removal.
+// Example is one training query with its answers. The configuration decides which edges leave its graph, not its
+// Removal.
 type Example struct {
 	graph.Query
 	// Known are the answers of (Source, Relation) known while training, in ascending order.
 	Known []int32
-	// Key is unique to this use of the query and its Answer: negatives and dropout derive from it and the seed. OtherKeys are the keys of Others, for
-	// their negatives.
+	// Key is unique to this use of the query and its Answer: negatives and dropout derive from it and the seed.
+	// OtherKeys are the keys of Others, for their negatives.
 	Key       uint64
 	OtherKeys []uint64
 	// Part, unless nil, is the part of the graph that the query propagates through; see propagation.Request.
 	Part *parts.Subgraph
-	// Negatives are the entities to rank each answer against, configuration.Negatives of them for Answer and then for each of Others; nil,
-	// the usual case, draws them.
+	// Negatives are the entities to rank each answer against, configuration.Negatives of them for Answer and then for
+	// each of Others; nil, the usual case, draws them.
 	Negatives []int32
 }
 
-// alone returns the example with one of its answers, from 0, and no others. Its graph lacks the edges to this answer alone.
+// alone returns the example with one of its answers, from 0, and no others. Its graph lacks the edges to this answer
+// alone.
 func (e Example) alone(answer int) Example {
 	if e.Negatives != nil {
 		each := len(e.Negatives) / e.Answers()

@@ -9,17 +9,19 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Queries of several answers (configuration.AnswersPerQuery). A fact a -r-> b is an answer of two queries, b of (a, r, ?) and a of (b, ~r, ?). The
-// answers to the same source and relation are divided into chunks, at random and again in each round, and each chunk becomes one
-// query. Its edges leave the graph, the edges to the answers of the other chunks stay: as in the graph of a test query, whose source usually
-// has answers that are known. All at once would teach the model that sources have none.
+// Queries of several answers (configuration.AnswersPerQuery). A fact a -r-> b is an answer of two queries, b of (a, r,
+// ?) and a of (b, ~r, ?). The answers to the same source and relation are divided into chunks, at random and again in
+// each round, and each chunk becomes one query. Its edges leave the graph, the edges to the answers of the other chunks
+// stay: as in the graph of a test query, whose source usually has answers that are known. All at once would teach the
+// model that sources have none.
 //
 // With at most 4 answers for each query and a share of 1/2, the 7 answers to (a, r, ?) may become the queries
 //
 //	(a, r, ?) of 3 answers, (a, r, ?) of 2, (a, r, ?) of 2
 //
-// A round draws each of the 2F queries of F facts once, in random order of the chunks, or of runs of chunks that share a source or a relation
-// (Batching). An epoch is a half of it, or less with QueriesPerEpoch. A chunk that an epoch or a batch ends in is divided there.
+// A round draws each of the 2F queries of F facts once, in random order of the chunks, or of runs of chunks that share
+// a source or a relation (Batching). An epoch is a half of it, or less with QueriesPerEpoch. A chunk that an epoch or a
+// batch ends in is divided there.
 
 // number returns the number of a source and relation, a new one for new ones.
 func (k *Keys) number(source, relation int32) int32 {
@@ -63,7 +65,8 @@ func (k *Keys) roundOfAnswers(c configuration.Configuration, seed uint64) []Draw
 	return order
 }
 
-// inRuns returns draws in runs of at most so many that share a key, in random order of the runs. A chunk that a run ends in is divided.
+// inRuns returns draws in runs of at most so many that share a key, in random order of the runs. A chunk that a run
+// ends in is divided.
 func inRuns(order []Draw, key func(Draw) int32, most int, seed uint64) []Draw {
 	slices.SortStableFunc(order, func(a, b Draw) int { return cmp.Compare(key(a), key(b)) })
 	var runs [][]Draw

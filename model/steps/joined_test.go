@@ -12,7 +12,8 @@ import (
 
 // joining is a configuration of queries of several answers.
 func joining(most int, share float64, batch, perEpoch int) configuration.Configuration {
-	return configuration.Configuration{Batching: configuration.BatchingRandom, BatchSize: batch, AnswersPerQuery: most, RemovedShare: share, QueriesPerEpoch: perEpoch}
+	return configuration.Configuration{Batching: configuration.BatchingRandom, BatchSize: batch, AnswersPerQuery: most, RemovedShare: share,
+		QueriesPerEpoch: perEpoch}
 }
 
 // by is a configuration of batches of chunks that share a key.
@@ -53,13 +54,14 @@ func groups(facts []graph.Fact, baseRelations int32) map[[2]int32]int {
 	return counts
 }
 
-// TestRoundDrawsEveryQueryOnce draws rounds of queries of several answers: each fact once in each direction, no query with more answers, or a
-// larger share of them, than the configuration allows, and most with several.
+// TestRoundDrawsEveryQueryOnce draws rounds of queries of several answers: each fact once in each direction, no query
+// with more answers, or a larger share of them, than the configuration allows, and most with several.
 func TestRoundDrawsEveryQueryOnce(t *testing.T) {
 	t.Parallel()
 	facts := shop()
 	counts := groups(facts, 2)
-	for _, c := range []configuration.Configuration{joining(4, .5, 16, 0), joining(4, .5, 3, 0), joining(100, 1, 16, 0), joining(3, .34, 1, 0), joining(4, .5, 16, 37), by(configuration.BatchingGrouped), by(configuration.BatchingRelation)} {
+	for _, c := range []configuration.Configuration{joining(4, .5, 16, 0), joining(4, .5, 3, 0), joining(100, 1, 16, 0), joining(3, .34, 1, 0),
+		joining(4, .5, 16, 37), by(configuration.BatchingGrouped), by(configuration.BatchingRelation)} {
 		set := setOf(t, facts, 2)
 		epochs := 2 * epochsOfRound(len(facts), c)
 		for round := range 2 {
@@ -158,7 +160,8 @@ func TestJoinedBatchesShareKeys(t *testing.T) {
 // TestJoinedAnswersKeepTheirKeys compares a query of several answers with the queries of its facts.
 func TestJoinedAnswersKeepTheirKeys(t *testing.T) {
 	t.Parallel()
-	set := setOf(t, []graph.Fact{{Head: 1, Relation: 0, Tail: 9}, {Head: 1, Relation: 0, Tail: 5}, {Head: 1, Relation: 0, Tail: 7}, {Head: 2, Relation: 1, Tail: 1}}, 2)
+	set := setOf(t, []graph.Fact{{Head: 1, Relation: 0, Tail: 9}, {Head: 1, Relation: 0, Tail: 5}, {Head: 1, Relation: 0, Tail: 7},
+		{Head: 2, Relation: 1, Tail: 1}}, 2)
 	batch := []Draw{{Fact: 3, Inverse: true}, {Fact: 0}, {Fact: 1, Joined: true}, {Fact: 2, Joined: true}}
 	got, err := set.Examples(batch, 6, 2, nil)
 	if err != nil {

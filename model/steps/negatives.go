@@ -50,7 +50,8 @@ func (s *Sampler) Draw(seed, key uint64, answer int32, known []int32, negatives 
 	return nil
 }
 
-// DrawAmong draws negatives from some entities, in ascending order, instead of from all. If all of these are known answers, it draws from all entities.
+// DrawAmong draws negatives from some entities, in ascending order, instead of from all. If all of these are known
+// answers, it draws from all entities.
 func (s *Sampler) DrawAmong(among []int32, seed, key uint64, answer int32, known []int32, negatives []int32) error {
 	s.excluded = s.excluded[:0]
 	if s.strict {
@@ -79,7 +80,8 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
-// Saturated reports whether a strict sampler has no negatives for an example: every entity is a known answer or the answer.
+// Saturated reports whether a strict sampler has no negatives for an example: every entity is a known answer or the
+// answer.
 func (s *Sampler) Saturated(e Example) bool {
 	if !s.strict || e.Negatives != nil || len(e.Known)+1 < s.entities {
 		return false
@@ -89,9 +91,10 @@ func (s *Sampler) Saturated(e Example) bool {
 	return len(s.excluded) >= s.entities
 }
 
-// LeftOut reports whether a step leaves an example of one answer out: its negatives are drawn among the entities that its query propagates through, and its
-// answer is not one of them. It would teach nothing about these entities; in large graphs, with many such examples and few negatives out of
-// reach, it would teach that entities out of reach are answers.
+// LeftOut reports whether a step leaves an example of one answer out: its negatives are drawn among the entities that
+// its query propagates through, and its answer is not one of them. It would teach nothing about these entities; in
+// large graphs, with many such examples and few negatives out of reach, it would teach that entities out of reach are
+// answers.
 func LeftOut(e Example, among []int32) bool {
 	_, inside := slices.BinarySearch(among, e.Answer)
 	return !inside

@@ -59,7 +59,8 @@ func TestWithoutStrictAllAreDrawn(t *testing.T) {
 	}
 }
 
-// TestDrawAmong draws from a list: as from all where it has all, never what is outside or known, and from all where all of it is known.
+// TestDrawAmong draws from a list: as from all where it has all, never what is outside or known, and from all where all
+// of it is known.
 func TestDrawAmong(t *testing.T) {
 	const answer = 3
 	known := []int32{0, 3, 4}

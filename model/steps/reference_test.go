@@ -16,7 +16,8 @@ import (
 )
 
 // TestStepAgreesWithReference compares a batch's loss and gradient with the specification's, for random configurations
-// and each kernel, on a larger graph than the golden ones, with drawn negatives, and after some steps: of queries of one answer, and of several.
+// and each kernel, on a larger graph than the golden ones, with drawn negatives, and after some steps: of queries of
+// one answer, and of several.
 func TestStepAgreesWithReference(t *testing.T) {
 	g, facts := family(t)
 	examples, rng := ask(g, facts), rand.New(rand.NewPCG(1, 2))

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Draw is one query of a batch: the index of a training fact, which queries its tail or, if Inverse, its head. With Joined it is a further answer of
-// the query before it in the batch.
+// Draw is one query of a batch: the index of a training fact, which queries its tail or, if Inverse, its head. With
+// Joined it is a further answer of the query before it in the batch.
 type Draw struct {
 	Fact    int32
 	Inverse bool
@@ -30,9 +30,9 @@ func (d Draw) Number() int64 {
 type Keys struct {
 	// Facts is the number of facts.
 	Facts int
-	// Tails and Heads have, by fact, the sources of the queries for its tail and for its head. For groups by relation, Tails has the
-	// relations and Heads is nil; for queries of several answers, both have numbers of the queries' sources and relations. Both are nil where
-	// queries are not grouped.
+	// Tails and Heads have, by fact, the sources of the queries for its tail and for its head. For groups by relation,
+	// Tails has the relations and Heads is nil; for queries of several answers, both have numbers of the queries'
+	// sources and relations. Both are nil where queries are not grouped.
 	Tails, Heads []int32
 
 	numbers map[[2]int32]int32 // by source and relation, the complement of a relation for its inverse; nil but for several answers
@@ -84,8 +84,8 @@ func (k Keys) of(d Draw) int32 {
 	return k.Tails[d.Fact]
 }
 
-// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each fact of the epoch's part with
-// QueriesPerEpoch; with several answers for each query, as many answers are drawn. It depends on the facts,
+// Schedule returns the batches of one epoch (from 1), in which each fact is drawn once, or each fact of the epoch's
+// part with QueriesPerEpoch; with several answers for each query, as many answers are drawn. It depends on the facts,
 // the configuration, the seed and the epoch alone, so that a training can resume inside an epoch.
 func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][]Draw {
 	if c.SeveralAnswers() {
@@ -115,8 +115,8 @@ func epochsOfRound(facts int, c configuration.Configuration) int {
 	return 1
 }
 
-// drawnIn returns the facts that an epoch draws, in its order. Where an epoch does not draw all facts, the epochs of a round draw
-// consecutive parts of one order, whose lengths differ by at most one.
+// drawnIn returns the facts that an epoch draws, in its order. Where an epoch does not draw all facts, the epochs of a
+// round draw consecutive parts of one order, whose lengths differ by at most one.
 func drawnIn(facts int, c configuration.Configuration, seed uint64, epoch int) []int32 {
 	epochs := epochsOfRound(facts, c)
 	if epochs == 1 {

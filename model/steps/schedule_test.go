@@ -57,8 +57,8 @@ func TestEveryFactIsDrawnOnceAnEpoch(t *testing.T) {
 	}
 }
 
-// TestEpochsOfSomeQueriesDrawEveryFact draws fewer facts an epoch than there are: over each round of epochs every fact once, in another
-// order in the next round.
+// TestEpochsOfSomeQueriesDrawEveryFact draws fewer facts an epoch than there are: over each round of epochs every fact
+// once, in another order in the next round.
 func TestEpochsOfSomeQueriesDrawEveryFact(t *testing.T) {
 	t.Parallel()
 	for _, batching := range []string{configuration.BatchingRandom, configuration.BatchingGrouped, configuration.BatchingRelation} {
@@ -81,7 +81,8 @@ func TestEpochsOfSomeQueriesDrawEveryFact(t *testing.T) {
 							}
 						}
 						if count > min(queries, facts) || count < min(queries, facts)/2 || count > Drawn(facts, c) || count < Drawn(facts, c)-1 {
-							t.Errorf("%s: an epoch of at most %d of %d facts draws %d, about %d are announced", batching, queries, facts, count, Drawn(facts, c))
+							t.Errorf("%s: an epoch of at most %d of %d facts draws %d, about %d are announced", batching, queries, facts, count,
+								Drawn(facts, c))
 						}
 					}
 					for fact, n := range drawn {

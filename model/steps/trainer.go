@@ -19,7 +19,8 @@ import (
 
 // Result has the loss and the cost of a step.
 type Result struct {
-	// Loss is the mean over the answers of the batch's queries, with the weights before the step. An answer that is left out has loss 0.
+	// Loss is the mean over the answers of the batch's queries, with the weights before the step. An answer that is
+	// left out has loss 0.
 	Loss float64
 	// Messages is the number of messages that the forward passes sent.
 	Messages int64
@@ -57,9 +58,10 @@ type outcome struct {
 	err      error
 }
 
-// New returns a trainer of p, which it changes in place. between is the graph of the relations of g, or nil: the model makes it from
-// g if it needs one. That many threads share each batch; their number changes no result.
-func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, threads int, k kernel.Kernel) (*Trainer, error) {
+// New returns a trainer of p, which it changes in place. between is the graph of the relations of g, or nil: the model
+// makes it from g if it needs one. That many threads share each batch; their number changes no result.
+func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], solver *Adam, threads int,
+	k kernel.Kernel) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
@@ -92,9 +94,10 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	return t, nil
 }
 
-// Step changes the weights by the mean gradient of a batch, in which each answer weighs the same. seed and the examples' keys decide all
-// random draws. A step is made whole: callers look at their context between steps. On an error no weight has changed; it wraps ErrNotFinite if a loss is not finite,
-// and is a NotFiniteError if a gradient is not.
+// Step changes the weights by the mean gradient of a batch, in which each answer weighs the same. seed and the
+// examples' keys decide all random draws. A step is made whole: callers look at their context between steps. On an
+// error no weight has changed; it wraps ErrNotFinite if a loss is not finite, and is a NotFiniteError if a gradient is
+// not.
 func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	result, err := t.differentiate(examples, seed)
 	if err != nil {

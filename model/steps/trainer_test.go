@@ -370,7 +370,8 @@ func BenchmarkStep(b *testing.B) {
 			c.Dependent = false
 			layout := parameters.Layout(c, g.RelationCount())
 			kernels := kernel.Available()
-			trainer, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), threads, kernels[len(kernels)-1])
+			trainer, err := New(g, nil, c, parameters.Initialize(layout, 1), NewAdam(layout, 1e-3, 0, kernels[len(kernels)-1]), threads,
+				kernels[len(kernels)-1])
 			if err != nil {
 				b.Fatal(err)
 			}

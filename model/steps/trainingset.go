@@ -14,7 +14,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// TrainingSet holds the training facts, and the graph whose edges are the answers to each query. Or it holds neither, and reads both from parts.
+// TrainingSet holds the training facts, and the graph whose edges are the answers to each query. Or it holds neither,
+// and reads both from parts.
 type TrainingSet struct {
 	// Facts are in the order of the split's table, which decides the batches.
 	Facts []graph.Fact
@@ -41,8 +42,8 @@ func NewTrainingSet(ctx context.Context, k *kg.KG) (TrainingSet, error) {
 	return s, nil
 }
 
-// ReadKeys returns the keys by which a configuration makes batches of a table's facts, which are counted by facts. It reads the table
-// only where queries are grouped.
+// ReadKeys returns the keys by which a configuration makes batches of a table's facts, which are counted by facts. It
+// reads the table only where queries are grouped.
 func ReadKeys(ctx context.Context, url string, facts int, c configuration.Configuration) (Keys, error) {
 	k := NewKeys(c)
 	if k.Tails == nil {

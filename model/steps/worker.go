@@ -56,15 +56,16 @@ func (w *worker) run(e Example, seed uint64, share float64, p *propagation.Gradi
 	}
 	w.request = propagation.Request{
 		Query: e.Query, Candidates: w.entities, Part: e.Part,
-		Training: true, ShareStates: c.ShareStates && c.Policy == configuration.PolicyWindow, Seed: parallel.Seed(seed, e.Key, 2), // the sampler derives its seeds from (seed, key) and (seed, key, 1)
+		// the sampler derives its seeds from (seed, key) and (seed, key, 1)
+		Training: true, ShareStates: c.ShareStates && c.Policy == configuration.PolicyWindow, Seed: parallel.Seed(seed, e.Key, 2),
 	}
 	w.gradients = p
 	loss, err := w.head.Run(w.trainer.weights.Relations.Query(e.Relation), w.entities, share, h)
 	return outcome{loss: loss, messages: w.propagator.Sent(), err: err}
 }
 
-// drawCandidates sets entities to the answers of an example, each with its negatives. Of negatives among some entities, it leaves out answers that are
-// not among these.
+// drawCandidates sets entities to the answers of an example, each with its negatives. Of negatives among some entities,
+// it leaves out answers that are not among these.
 func (w *worker) drawCandidates(e Example, among []int32, seed uint64) error {
 	c := w.trainer.configuration
 	w.entities = w.entities[:0]

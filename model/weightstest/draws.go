@@ -9,8 +9,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Draws are the random configurations of a test. It draws the choices in the table of hyperparameters: one that is added there is drawn, too, and a test
-// that never took it fails.
+// Draws are the random configurations of a test. It draws the choices in the table of hyperparameters: one that is
+// added there is drawn, too, and a test that never took it fails.
 type Draws struct {
 	// Numbers sets the hyperparameters that are numbers, of a configuration whose choices are drawn.
 	Numbers func(rng *rand.Rand, c *configuration.Configuration)
@@ -83,8 +83,8 @@ func set(f configuration.Field, c *configuration.Configuration, text string) {
 	}
 }
 
-// Take notes the choices of a configuration that the test compares, and reports whether none before had one of them. Choices of fields
-// that the configuration does not use do not count.
+// Take notes the choices of a configuration that the test compares, and reports whether none before had one of them.
+// Choices of fields that the configuration does not use do not count.
 func (d *Draws) Take(c configuration.Configuration) (first bool) {
 	if d.taken == nil {
 		d.taken = map[choice]bool{}

@@ -26,11 +26,12 @@ var ErrUnknown = errors.New("there is no such model")
 
 // Card says where a model comes from and what it scores.
 type Card struct {
-	// Dataset and Inference are names of the catalog of package datasets; Inference is empty without an inference graph. A model of
-	// any graph has no Dataset: its record lists what it was trained on.
+	// Dataset and Inference are names of the catalog of package datasets; Inference is empty without an inference
+	// graph. A model of any graph has no Dataset: its record lists what it was trained on.
 	Dataset   string `json:"dataset,omitempty"`
 	Inference string `json:"inference,omitempty"`
-	// Seen begin the names of datasets with facts that a foundation model was trained on, as letters and digits in lower case.
+	// Seen begin the names of datasets with facts that a foundation model was trained on, as letters and digits in
+	// lower case.
 	Seen []string `json:"seen,omitempty"`
 	// Data is the origin and the license of the data.
 	Data Data `json:"data"`
@@ -78,8 +79,8 @@ type Model struct {
 	Weights []safetensors.Tensor[float32]
 }
 
-// Open returns the model of a name, in upper or lower case. The error wraps ErrUnknown, or is a *checkpoint.DamagedError if
-// the files are not those that train wrote.
+// Open returns the model of a name, in upper or lower case. The error wraps ErrUnknown, or is a
+// *checkpoint.DamagedError if the files are not those that train wrote.
 func Open(name string) (Model, error) {
 	for _, known := range Names {
 		if strings.EqualFold(known, name) {

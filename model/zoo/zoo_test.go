@@ -42,9 +42,11 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		test := m.Card.Evaluation.Pessimistic
-		row := fmt.Sprintf("| `%s` | %s | %.4f | %.4f | %.4f | %.4f | `%.16s...` |\n", name, of, r.Valid.Pessimistic.MRR, test.MRR, test.Hits1, test.Hits10, r.Weights.SHA256)
+		row := fmt.Sprintf("| `%s` | %s | %.4f | %.4f | %.4f | %.4f | `%.16s...` |\n", name, of, r.Valid.Pessimistic.MRR, test.MRR, test.Hits1, test.Hits10,
+			r.Weights.SHA256)
 		if ofAny {
-			row = fmt.Sprintf("| `%s` | %s | %.4f | | | | `%.16s...` |\n", name, strings.Join(r.Mixture.Names(), ", "), r.Valid.Pessimistic.MRR, r.Weights.SHA256)
+			row = fmt.Sprintf("| `%s` | %s | %.4f | | | | `%.16s...` |\n", name, strings.Join(r.Mixture.Names(), ", "), r.Valid.Pessimistic.MRR,
+				r.Weights.SHA256)
 		}
 		if !strings.Contains(string(readme), row) {
 			t.Errorf("README.md lacks the row\n%s", row)
@@ -55,7 +57,8 @@ func TestModels(t *testing.T) {
 		}
 		for what, missing := range map[string]bool{
 			"license": m.Card.Data.License == "", "source": m.Card.Data.Source == "", "training": len(m.Card.Training.Commands) == 0,
-			"commit": m.Card.Training.Commit == "", "kernel": m.Card.Training.Kernel == "", "metrics": !ofAny && (m.Card.Evaluation.Pessimistic.MRR == 0 || m.Card.Evaluation.Kernel == ""),
+			"commit": m.Card.Training.Commit == "", "kernel": m.Card.Training.Kernel == "",
+			"metrics": !ofAny && (m.Card.Evaluation.Pessimistic.MRR == 0 || m.Card.Evaluation.Kernel == ""),
 		} {
 			if missing {
 				t.Errorf("the card of %s has no %s", name, what)

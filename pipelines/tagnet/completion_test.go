@@ -18,7 +18,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// inShell runs a script in a shell for which tagnet is a program on the PATH, in a folder with a file and a folder, and returns the lines that it prints.
+// inShell runs a script in a shell for which tagnet is a program on the PATH, in a folder with a file and a folder, and
+// returns the lines that it prints.
 func inShell(t *testing.T, shell, script string, arguments ...string) []string {
 	t.Helper()
 	if _, err := exec.LookPath(shell); err != nil {
@@ -69,7 +70,8 @@ var completed = []struct {
 	{[]string{"preprocess", "--workspace", "two"}, []string{"twofold"}},
 }
 
-// compare compares what a shell completes with what is wanted, in any order. Shells may end a folder in a slash, and put a backslash before a space.
+// compare compares what a shell completes with what is wanted, in any order. Shells may end a folder in a slash, and
+// put a backslash before a space.
 func compare(t *testing.T, words, got, want []string) {
 	t.Helper()
 	var clean []string
@@ -99,7 +101,8 @@ func TestBash(t *testing.T) {
 	tests := append(slices.Clone(completed), divided...)
 	script := "source <(tagnet completion bash); complete -p tagnet >/dev/null || exit 1\n"
 	for _, test := range tests {
-		script += `COMP_WORDS=(tagnet ` + quoted(test.words) + `) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tagnet; printf '%s\n' "${COMPREPLY[@]}" "<end>"` + "\n"
+		script += `COMP_WORDS=(tagnet ` + quoted(test.words) + `) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tagnet; printf '%s\n' "${COMPREPLY[@]}" "<end>"` +
+			"\n"
 	}
 	lines := inShell(t, "bash", script, "--norc")
 	for _, test := range tests {
@@ -112,7 +115,8 @@ func TestBash(t *testing.T) {
 	}
 }
 
-// TestZsh calls the function of the script with functions in the place of those of zsh's completion, which need a terminal.
+// TestZsh calls the function of the script with functions in the place of those of zsh's completion, which need a
+// terminal.
 func TestZsh(t *testing.T) {
 	t.Parallel()
 	for _, test := range append(slices.Clone(completed), struct{ words, want []string }{[]string{"distances", "--split=v"}, []string{"valid"}}) {
@@ -137,7 +141,8 @@ func TestFish(t *testing.T) {
 	}
 }
 
-// TestCompletedValuesAreThoseThatAreValid sets each flag to each of the values that are completed and, where nothing else is a value, to another.
+// TestCompletedValuesAreThoseThatAreValid sets each flag to each of the values that are completed and, where nothing
+// else is a value, to another.
 func TestCompletedValuesAreThoseThatAreValid(t *testing.T) {
 	t.Parallel()
 	checked := 0

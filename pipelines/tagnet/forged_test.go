@@ -58,8 +58,9 @@ var (
 	library   = []string{"library"}
 )
 
-// forgeries are files whose checksums are right and whose content no command writes. Each of the commands has to end with an error
-// that has the text; report may say instead what it does not show. Commands that open the same file in the same way share its forgeries.
+// forgeries are files whose checksums are right and whose content no command writes. Each of the commands has to end
+// with an error that has the text; report may say instead what it does not show. Commands that open the same file in
+// the same way share its forgeries.
 var forgeries = []struct {
 	file     string
 	forge    func(t testing.TB, path string)
@@ -99,8 +100,11 @@ var forgeries = []struct {
 	{weights, notFinite(math.Inf(1)), "want a finite number", [][]string{asks, library}},
 	{evaluation + "metrics.json", number("queries", -1), "queries is -1", [][]string{reports}},
 	{evaluation + "metrics.json", replace(`"mrr": [0-9.]+`, `"mrr": 7`), "mrr is 7", [][]string{reports}},
-	{evaluation + "rankings/part-00000-of-00001.parquet", rows(parquet.Ranking{Direction: "tail", RankMean: 1, RankOptimistic: 1, Candidates: 9}), "rank_pessimistic", [][]string{reports}},
-	{evaluation + "rankings/part-00000-of-00001.parquet", rows(parquet.Ranking{Direction: "tail", Score: float32(math.NaN()), RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 9}), "score", [][]string{reports}},
+	{evaluation + "rankings/part-00000-of-00001.parquet", rows(parquet.Ranking{Direction: "tail", RankMean: 1, RankOptimistic: 1, Candidates: 9}),
+		"rank_pessimistic", [][]string{reports}},
+	{evaluation + "rankings/part-00000-of-00001.parquet",
+		rows(parquet.Ranking{Direction: "tail", Score: float32(math.NaN()), RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 9}), "score",
+		[][]string{reports}},
 	{"runs/main/training.jsonl", replace(`"epoch":2`, `"epoch":-2`), "epoch is -2", [][]string{reports}},
 	{"runs/main/messages/valid/summary.json", number("kept", -1), "kept is -1", [][]string{reports}},
 	{"distances/valid/distribution.json", number("1", -1), "by_distance.1", [][]string{reports}},
@@ -333,8 +337,8 @@ func notFinite(x float64) func(testing.TB, string) {
 	}
 }
 
-// setChecksums gives every file of a workspace that has a checksum, of itself or of other files, the right one: first the graph, then the
-// records of checkpoints, which name it, then what was made with these.
+// setChecksums gives every file of a workspace that has a checksum, of itself or of other files, the right one: first
+// the graph, then the records of checkpoints, which name it, then what was made with these.
 func setChecksums(t testing.TB, w string) {
 	setFolderChecksums(t, w, filepath.Join(w, graphManifest))
 	records, _ := filepath.Glob(filepath.Join(w, checkpoints, "epoch-???.json"))
@@ -353,7 +357,8 @@ func setChecksums(t testing.TB, w string) {
 	}
 }
 
-// setProbabilitiesChecksums sets the checksums of the probabilities, which are part of the name of their file: of weights, of the graph, and its own.
+// setProbabilitiesChecksums sets the checksums of the probabilities, which are part of the name of their file: of
+// weights, of the graph, and its own.
 func setProbabilitiesChecksums(t testing.TB, w string) {
 	path, of, over := found(t, w, fitted), digest(filepath.Join(w, weights)), readManifest(t, filepath.Join(w, graphManifest)).Checksum
 	text := regexp.MustCompile(`"weights": "[0-9a-f]+"`).ReplaceAllString(pipelinetest.Read(t, path), `"weights": "`+of+`"`)
@@ -392,7 +397,8 @@ func readManifest(t testing.TB, path string) (m manifest.Manifest) {
 	return m
 }
 
-// setFolderChecksums sets the checksums of a manifest: of the folder's files, of the folders that it was made from, and its own.
+// setFolderChecksums sets the checksums of a manifest: of the folder's files, of the folders that it was made from, and
+// its own.
 func setFolderChecksums(t testing.TB, w, path string) {
 	m := readManifest(t, path)
 	for i, f := range m.Files {

@@ -73,10 +73,11 @@ func TestCommandLines(t *testing.T) {
 		code      int
 		says      []string
 	}{
-		"nothing":        {nil, 2, []string{"usage: go run ./pipelines/tagnet COMMAND [flags]", "\n  preprocess   turns"}},
-		"-h":             {[]string{"-h"}, 0, []string{"\n  score        ranks"}},
-		"help":           {[]string{"help"}, 0, []string{"\n  score        ranks"}},
-		"of a command":   {[]string{"help", "train"}, 0, []string{"usage: go run ./pipelines/tagnet train [flags]", "--learning_rate float", "train -h all explains "}},
+		"nothing": {nil, 2, []string{"usage: go run ./pipelines/tagnet COMMAND [flags]", "\n  preprocess   turns"}},
+		"-h":      {[]string{"-h"}, 0, []string{"\n  score        ranks"}},
+		"help":    {[]string{"help"}, 0, []string{"\n  score        ranks"}},
+		"of a command": {[]string{"help", "train"}, 0,
+			[]string{"usage: go run ./pipelines/tagnet train [flags]", "--learning_rate float", "train -h all explains "}},
 		"--version":      {[]string{"--version"}, 0, []string{"tagnet ", "\n  kernel ", "\n  formats   manifest 1"}},
 		"misspelled":     {[]string{"preproces"}, 2, []string{`"preproces" is not a command of tagnet: did you mean preprocess? tagnet -h lists them` + "\n"}},
 		"unlike any":     {[]string{"\x1b[31m"}, 2, []string{`"\x1b[31m" is not a command of tagnet: tagnet -h lists them` + "\n"}},
@@ -102,7 +103,8 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestHelp counts the flags: -h shows about a dozen of each command, -h all the others, too, and all commands have at most 95 names of flags.
+// TestHelp counts the flags: -h shows about a dozen of each command, -h all the others, too, and all commands have at
+// most 95 names of flags.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
@@ -151,7 +153,8 @@ func TestWorker(t *testing.T) {
 	go server.Serve(listener)
 	t.Cleanup(server.Stop)
 	address := listener.Addr().String()
-	worker := start(t, "--worker=true", "--id=1-1", "--logging_endpoint="+address, "--control_endpoint="+address, "--semi_persist_dir="+t.TempDir(), "--options={}")
+	worker := start(t, "--worker=true", "--id=1-1", "--logging_endpoint="+address, "--control_endpoint="+address, "--semi_persist_dir="+t.TempDir(),
+		"--options={}")
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}

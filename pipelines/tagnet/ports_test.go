@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestNoCommandOpensAPort starts all commands that run jobs, and looks at the sockets of each process until it ends: whoever reached a runner's port could run
-// programs as the user.
+// TestNoCommandOpensAPort starts all commands that run jobs, and looks at the sockets of each process until it ends:
+// whoever reached a runner's port could run programs as the user.
 func TestNoCommandOpensAPort(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("sockets are listed in /proc, which Linux has")
@@ -63,7 +63,8 @@ func TestNoCommandOpensAPort(t *testing.T) {
 	}
 }
 
-// watch looks at the sockets of a process until it ends, calls found with those on which it listens, and returns how often it looked and how the process ended.
+// watch looks at the sockets of a process until it ends, calls found with those on which it listens, and returns how
+// often it looked and how the process ended.
 func watch(c *exec.Cmd, ended <-chan error, found func(open []string)) (looks int, err error) {
 	for {
 		select {

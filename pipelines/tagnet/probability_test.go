@@ -25,7 +25,8 @@ type said struct {
 	known                bool
 }
 
-// place is one of those that say how likely a fact is: it returns what it says of facts of a workspace, some of which it may leave out.
+// place is one of those that say how likely a fact is: it returns what it says of facts of a workspace, some of which
+// it may leave out.
 type place func(t *testing.T, w string, facts []model.Triple) map[model.Triple]said
 
 // places are compared with each other: whichever says something of a fact says the same.
@@ -102,7 +103,8 @@ func TestAFactHasOneProbability(t *testing.T) {
 	}
 }
 
-// kinship returns a dataset of two relations of the sample, over which probabilities are fitted in a small part of the time.
+// kinship returns a dataset of two relations of the sample, over which probabilities are fitted in a small part of the
+// time.
 func kinship(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "kinship")

@@ -19,7 +19,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// served is an answer of the server, by its service, its page or its client in Python. The page has the probability alone.
+// served is an answer of the server, by its service, its page or its client in Python. The page has the probability
+// alone.
 type served struct {
 	Entity      string
 	Probability *float64
@@ -45,7 +46,8 @@ func serving(ask func(t *testing.T, address string, sources []string) map[string
 		all := map[model.Triple]said{}
 		for source, answers := range ask(t, serverOf(t, w), sources) {
 			for _, a := range answers {
-				all[model.Triple{Head: source, Relation: "cousin_of", Tail: a.Entity}] = said{a.Probability, a.Score, a.OtherScore, a.Rank, a.OtherRank, a.Known}
+				all[model.Triple{Head: source, Relation: "cousin_of", Tail: a.Entity}] = said{a.Probability, a.Score, a.OtherScore, a.Rank, a.OtherRank,
+					a.Known}
 			}
 		}
 		return all
@@ -121,8 +123,9 @@ func byPage(t *testing.T, address string, sources []string) map[string][]served 
 	for _, source := range sources {
 		p := pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {source}, "relation": {"cousin_of"}}.Encode(), 1000, 900)
 		p.Wait(`document.documentElement.dataset.state == "answered"`)
-		rows := pipelinetest.EvaluateOnPage[[][2]string](p, `[...document.querySelectorAll("#answers tr")].filter(e => e.querySelector("[title^='probability ']")).`+
-			`map(e => [new URLSearchParams(e.querySelector("a").getAttribute("href")).get("source"), e.querySelector("[title^='probability ']").title])`)
+		rows := pipelinetest.EvaluateOnPage[[][2]string](p,
+			`[...document.querySelectorAll("#answers tr")].filter(e => e.querySelector("[title^='probability ']")).`+
+				`map(e => [new URLSearchParams(e.querySelector("a").getAttribute("href")).get("source"), e.querySelector("[title^='probability ']").title])`)
 		for _, row := range rows {
 			var probability float64
 			if _, err := fmt.Sscanf(row[1], "probability %g", &probability); err != nil {

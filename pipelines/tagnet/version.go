@@ -24,12 +24,14 @@ var release string
 type info struct {
 	// Version is the release, else the module's version, else devel.
 	Version string `json:"version"`
-	// Commit is the revision that the program was built from, with +dirty if files had changed; empty where the build does not know it.
+	// Commit is the revision that the program was built from, with +dirty if files had changed; empty where the build
+	// does not know it.
 	Commit string `json:"commit"`
 	// Go is the version of Go, and Platform the operating system and the architecture.
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	// Kernel is the variant of the kernels that is used without --kernel, or why there is none, and Kernels are the ones that this processor has.
+	// Kernel is the variant of the kernels that is used without --kernel, or why there is none, and Kernels are the
+	// ones that this processor has.
 	Kernel  string   `json:"kernel"`
 	Kernels []string `json:"kernels"`
 	// Devices are the values that --device takes here, and NoDevice says why there is none.

@@ -22,7 +22,8 @@ import (
 func TestBuilt(t *testing.T) {
 	t.Parallel()
 	stamped := func(module, revision, modified string) *debug.BuildInfo {
-		return &debug.BuildInfo{Main: debug.Module{Version: module}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}}
+		return &debug.BuildInfo{Main: debug.Module{Version: module},
+			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}}
 	}
 	for name, test := range map[string]struct {
 		release         string
@@ -78,7 +79,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, arguments := range [][]string{{"--yaml"}, {"more"}} {
-		if err := runVersion("tagnet version", arguments, &text); !errors.As(err, new(*versionUsageError)) || !strings.Contains(err.Error(), "want tagnet version [--json]") {
+		if err := runVersion("tagnet version", arguments, &text); !errors.As(err, new(*versionUsageError)) ||
+			!strings.Contains(err.Error(), "want tagnet version [--json]") {
 			t.Errorf("%q: %v", arguments, err)
 		}
 	}
@@ -87,7 +89,8 @@ func TestRun(t *testing.T) {
 // row matches a row of the table of versions in formats/README.md: the format and its version.
 var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (\\S+) \\|")
 
-// TestTheTableHasEveryVersion compares the table in formats/README.md with the constants of the packages that write the files.
+// TestTheTableHasEveryVersion compares the table in formats/README.md with the constants of the packages that write the
+// files.
 func TestTheTableHasEveryVersion(t *testing.T) {
 	t.Parallel()
 	_, text, found := strings.Cut(pipelinetest.Read(t, "..", "..", "formats", "README.md"), "## Versions\n")

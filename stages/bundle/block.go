@@ -57,7 +57,8 @@ func (p Params) entitiesIn(k int, entities []int32) []int32 {
 	return entities[from:to]
 }
 
-// makePieces emits the pieces of parts that the k-th block has, by the number of their file. sources are the ones whose known answers are needed.
+// makePieces emits the pieces of parts that the k-th block has, by the number of their file. sources are the ones whose
+// known answers are needed.
 func (p Params) makePieces(ctx context.Context, k int, requests []*request, sources []int32, emit func(int, []byte)) error {
 	block, err := p.readBlock(ctx, k)
 	if err != nil {

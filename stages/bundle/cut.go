@@ -16,8 +16,8 @@ const entitiesPerFile = 1 << 16
 // mostParts bounds the parts of a file where they are small.
 const mostParts = 1 << 10
 
-// Cut cuts the queries of a header, which the table of its split at a URL has, into files. It depends on nothing else. It holds the queries
-// that it takes, not the table.
+// Cut cuts the queries of a header, which the table of its split at a URL has, into files. It depends on nothing else.
+// It holds the queries that it takes, not the table.
 func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 	takes, err := takenQueries(ctx, h, url)
 	if err != nil {
@@ -44,7 +44,8 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 	return c.done(), err
 }
 
-// takenQueries returns which queries, by their numbers, are taken: the ones that the epochs of a header draw, its sample, or all.
+// takenQueries returns which queries, by their numbers, are taken: the ones that the epochs of a header draw, its
+// sample, or all.
 func takenQueries(ctx context.Context, h parts.Header, url string) (func(number int64) bool, error) {
 	d := h.Drawn
 	if d == nil {

@@ -9,8 +9,8 @@ import (
 	"tagnet/formats/workspace/tables"
 )
 
-// Degrees reads the degrees of a graph that is not loaded, for the header: D, the mean over all entities of log(degree + 1), and each degree with
-// the number of entities that have it.
+// Degrees reads the degrees of a graph that is not loaded, for the header: D, the mean over all entities of log(degree
+// + 1), and each degree with the number of entities that have it.
 func (p Params) Degrees(ctx context.Context) (meanLog float64, degrees [][2]int64, err error) {
 	counts, sum, next := map[int64]int64{}, 0.0, int32(0)
 	degree := int64(0) // of entity next

@@ -18,8 +18,8 @@ import (
 
 // Params are the parameters of Find.
 type Params struct {
-	// Graph is the URL of the graph/ folder. Edges are the names of the files of edges of the graph that the queries are about, in order,
-	// and Answers is the name of the file of known answers, or "" if only edges are known.
+	// Graph is the URL of the graph/ folder. Edges are the names of the files of edges of the graph that the queries
+	// are about, in order, and Answers is the name of the file of known answers, or "" if only edges are known.
 	Graph   string
 	Edges   []string
 	Answers string
@@ -29,8 +29,8 @@ type Params struct {
 	Folder string
 	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
-	// Threads is the most threads of a process that hold a block or a search. Memory is the budget of a worker process in bytes, a limit for
-	// its garbage collector; 0 is no limit.
+	// Threads is the most threads of a process that hold a block or a search. Memory is the budget of a worker process
+	// in bytes, a limit for its garbage collector; 0 is no limit.
 	Threads int
 	Memory  int64
 }
@@ -55,8 +55,8 @@ func init() {
 // searchRounds counts the rounds of searches that are complete.
 var searchRounds = worker.NewCounter("parts", "search_rounds")
 
-// Find finds the parts of the queries of files in rounds, which the package's documentation describes, and writes the files. Input: File, all or
-// some of a folder's. Output: the number of each file that is written.
+// Find finds the parts of the queries of files in rounds, which the package's documentation describes, and writes the
+// files. Input: File, all or some of a folder's. Output: the number of each file that is written.
 func Find(s beam.Scope, files beam.PCollection, p Params) beam.PCollection {
 	s = s.Scope("bundle.Find")
 	searches, requests := beam.ParDo2(s, &seedFn{Params: p}, beam.Reshuffle(s, files))
@@ -225,7 +225,8 @@ func (f *advanceFn) advance(element []byte, lists [][]byte) (advanced, error) {
 	}
 	defer f.finders.Put(finder)
 	requests, key := f.Params.advance(finder, s), s.key()
-	// After the last round no lists are requested any more but the pieces of the part, and the search has the key of its file.
+	// After the last round no lists are requested any more but the pieces of the part, and the search has the key of
+	// its file.
 	if f.Last {
 		key = s.file
 		if requests, err = f.Params.pieces(s); err != nil {

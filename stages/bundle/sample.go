@@ -63,7 +63,8 @@ func (p Params) Sample(ctx context.Context, files []File) (Sampled, error) {
 }
 
 // sampleBlocks reads the requested blocks one by one and calls each for every request.
-func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled, each func(block *parts.EdgeBlock, number int, r *request)) error {
+func (p Params) sampleBlocks(ctx context.Context, requests map[int][]*request, sampled *Sampled,
+	each func(block *parts.EdgeBlock, number int, r *request)) error {
 	for number, list := range requests {
 		start := time.Now()
 		block, err := p.readBlock(ctx, number)

@@ -39,7 +39,8 @@ func (s *search) encode() []byte {
 // decodeSearch is the inverse of encode.
 func decodeSearch(element []byte) (*search, error) {
 	d := &decoder{bytes: element}
-	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), relations: listOf[int32](d), answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.SenderList{}}
+	s := &search{file: int(d.number()), files: int(d.number()), source: int32(d.number()), numbers: listOf[int64](d), relations: listOf[int32](d),
+		answers: listOf[int32](d), entities: listOf[int32](d), known: map[int32]parts.SenderList{}}
 	decodeLists(d, s.known)
 	if d.err == nil && (len(s.numbers) == 0 || len(s.relations) != len(s.numbers) || len(s.answers) != len(s.numbers)) {
 		d.err = errElement
@@ -73,8 +74,8 @@ func (p Params) query(s *search) graph.Query {
 	return graph.Query{Source: s.source, Relation: s.relations[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
 }
 
-// request asks a block for the lists of edges that a search needs next, or for the piece of its part, with the known answers of its queries if
-// the block has their source.
+// request asks a block for the lists of edges that a search needs next, or for the piece of its part, with the known
+// answers of its queries if the block has their source.
 type request struct {
 	search      int // its key
 	file        int // of a piece
@@ -112,7 +113,8 @@ func decodeRequest(element []byte) (*request, error) {
 	return r, d.err
 }
 
-// advance continues a search with the lists it has, and returns its next requests by block: none once the entities of the part are found.
+// advance continues a search with the lists it has, and returns its next requests by block: none once the entities of
+// the part are found.
 func (p Params) advance(finder *parts.Partial, s *search) map[int]*request {
 	if s.entities != nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// encoder writes numbers as elements of pipelines have them: in 7 bits a byte, lists by their differences, so that ids that ascend take
-// a byte or two.
+// encoder writes numbers as elements of pipelines have them: in 7 bits a byte, lists by their differences, so that ids
+// that ascend take a byte or two.
 type encoder struct{ bytes []byte }
 
 func (e *encoder) number(n int64) { e.bytes = binary.AppendVarint(e.bytes, n) }

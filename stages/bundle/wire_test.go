@@ -16,7 +16,8 @@ func TestElements(t *testing.T) {
 		file: 3, files: 7, source: 5, numbers: []int64{1 << 40, 1<<40 + 9}, relations: []int32{2, 2}, answers: []int32{9, 4}, entities: []int32{1, 5, 1 << 30},
 		known: map[int32]parts.SenderList{5: {Degree: 3, Senders: []int32{1, 1, 7}}, 8: {Degree: 1 << 30}},
 	}
-	r := &request{search: 1 << 40, file: 3, Query: graph.Query{Source: 5, Relation: 2, Answer: 9, Removal: graph.RemoveFact}, requested: []parts.ListRequest{{Entity: 8, Edges: 1 << 30, Senders: 4}}, relations: []int32{2}}
+	r := &request{search: 1 << 40, file: 3, Query: graph.Query{Source: 5, Relation: 2, Answer: 9, Removal: graph.RemoveFact},
+		requested: []parts.ListRequest{{Entity: 8, Edges: 1 << 30, Senders: 4}}, relations: []int32{2}}
 	p := piece{search: 1 << 40, block: 2, known: []int32{1, 4}, knownCounts: []int32{2}}
 	p.Offsets, p.Senders, p.Relations, p.Degrees = []int64{0, 2, 2}, []int32{4, 0}, []int32{1, 0}, []int32{7, 0}
 	if pieceOf(p.encode()) != p.search {

@@ -19,7 +19,8 @@ func init() { beam.RegisterDoFn(&writeFn{}) }
 // elementBytes counts the bytes of the searches and pieces of files that are written.
 var elementBytes = worker.NewCounter("parts", ElementBytes)
 
-// ElementBytes is the name of the counter of the bytes that the searches and pieces of files take as elements, each once.
+// ElementBytes is the name of the counter of the bytes that the searches and pieces of files take as elements, each
+// once.
 const ElementBytes = "part_element_bytes"
 
 // writeFn puts the parts of a file together and writes it.
@@ -72,7 +73,8 @@ func (p Params) write(ctx context.Context, file int, searches, pieces [][]byte) 
 	return nil
 }
 
-// gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the bytes of all.
+// gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the
+// bytes of all.
 func gather(searches, pieces [][]byte) (all []*search, encoded map[int][][]byte, size int64, err error) {
 	for _, element := range searches {
 		s, err := decodeSearch(element)

@@ -38,8 +38,8 @@ func (d *Degrees) merge(other Degrees) {
 	d.MostIn, d.MostOut = max(d.MostIn, other.MostIn), max(d.MostOut, other.MostOut)
 }
 
-// summary returns the degrees of a graph with entities. Entities that are in no table have no facts. Of an even number of entities the
-// median is the lower one of the two in the middle.
+// summary returns the degrees of a graph with entities. Entities that are in no table have no facts. Of an even number
+// of entities the median is the lower one of the two in the middle.
 func (d Degrees) summary(entities int64) counts.Degrees {
 	s := counts.Degrees{MostIn: d.MostIn, MostOut: d.MostOut}
 	upTo := entities // with at most s.Median facts

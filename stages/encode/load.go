@@ -9,9 +9,9 @@ import (
 	"tagnet/stages/worker"
 )
 
-// Load reads a graph/ folder as kg.Load does, once per process and version of the folder, so that
-// many DoFns may call it. The manifest's checksum tells versions apart. A load that its ctx cancels is not kept: a caller who waited
-// for it loads the graph with a context of its own. Facts of the relations without are left out, as kg.KG.Without says.
+// Load reads a graph/ folder as kg.Load does, once per process and version of the folder, so that many DoFns may call
+// it. The manifest's checksum tells versions apart. A load that its ctx cancels is not kept: a caller who waited for it
+// loads the graph with a context of its own. Facts of the relations without are left out, as kg.KG.Without says.
 func Load(ctx context.Context, folder string, without ...string) (*kg.KG, error) {
 	m, err := manifest.Read(ctx, folder)
 	if err != nil {

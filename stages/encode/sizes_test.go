@@ -20,7 +20,8 @@ func TestSizesOfLongNames(t *testing.T) {
 		m.Files = append(m.Files, manifest.File{Name: shard, Size: 1})
 	}
 	length := int64(0)
-	for file, schema := range map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations, kg.InferenceEntitiesFile: tables.Entities} {
+	for file, schema := range map[string]string{kg.EntitiesFile: tables.Entities, kg.RelationsFile: tables.Relations,
+		kg.InferenceEntitiesFile: tables.Entities} {
 		w, err := tables.CreateNames(t.Context(), storage.Join(folder, file), schema)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +44,8 @@ func TestSizesOfLongNames(t *testing.T) {
 		m.Files = append(m.Files, manifest.File{Name: file, Size: int64(len(data))})
 		length += written
 	}
-	if err := storage.WriteJSON(t.Context(), storage.Join(folder, counts.SummaryFile), counts.Dataset{Entities: 2000, Relations: 2000, Facts: 2, Edges: 4, InferenceGraph: &counts.Graph{Entities: 2000, Facts: 2, Edges: 4}}); err != nil {
+	if err := storage.WriteJSON(t.Context(), storage.Join(folder, counts.SummaryFile),
+		counts.Dataset{Entities: 2000, Relations: 2000, Facts: 2, Edges: 4, InferenceGraph: &counts.Graph{Entities: 2000, Facts: 2, Edges: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	bytes, err := kg.NameBytes(t.Context(), folder, m)

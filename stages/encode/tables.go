@@ -137,7 +137,8 @@ func (t *tableWriter) edges(ctx context.Context) error {
 // samePair reports whether two rows of (source, relation, answer) have the same source and relation.
 func samePair(a, b externalsort.Row) bool { return a[0] == b[0] && a[1] == b[1] }
 
-// queries writes rows of (source, relation, answer), each once, and counts them all. Of training facts it leaves the inverse queries out.
+// queries writes rows of (source, relation, answer), each once, and counts them all. Of training facts it leaves the
+// inverse queries out.
 func (t *tableWriter) queries(ctx context.Context, split string) error {
 	w, err := tables.CreateQueries(ctx, t.url)
 	if err != nil {

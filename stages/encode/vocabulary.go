@@ -47,8 +47,8 @@ type VocabularyParams struct {
 	BufferBytes int64
 }
 
-// divideMemory divides a memory budget in bytes for a number of names: it returns the number of threads, and how many bytes each may sort in, at
-// most the limit unless that is 0. A step that only merges passes 0 names and no limit.
+// divideMemory divides a memory budget in bytes for a number of names: it returns the number of threads, and how many
+// bytes each may sort in, at most the limit unless that is 0. A step that only merges passes 0 names and no limit.
 func divideMemory(memory, names, limit int64) (threads int, buffer int64, err error) {
 	a, err := budget.Preprocess(names).Allot(memory, 0, runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -96,7 +96,8 @@ type namesFn struct {
 	chunks worker.Concurrent[collected]
 }
 
-// collected is what a chunk has become: spill files of names by vocabulary file, and the file of its bad lines, if it has any.
+// collected is what a chunk has become: spill files of names by vocabulary file, and the file of its bad lines, if it
+// has any.
 type collected struct {
 	spills  []collectedSpill
 	rejects []triples.Rejects

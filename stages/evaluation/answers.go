@@ -25,7 +25,8 @@ func (n Names) Answers(queries []answer.Request, answers []answer.Answers) []par
 			asked, other := a.Sides(q.Relation)
 			rows = append(rows, parquet.Answer{
 				Query: q.Rows[0], Direction: direction, Source: n.Entity(q.Source), Relation: relation,
-				Position: int32(j + 1), Entity: n.Entity(a.Entity(q.Relation)), Score: asked.Score, Rank: asked.Rank, OtherScore: other.Score, OtherRank: other.Rank,
+				Position: int32(j + 1), Entity: n.Entity(a.Entity(q.Relation)), Score: asked.Score, Rank: asked.Rank, OtherScore: other.Score,
+				OtherRank:   other.Rank,
 				Probability: claimed(a.Estimate), Known: a.Known, Hops: a.Hops,
 			})
 		}

@@ -46,9 +46,11 @@ func TestAnswers(t *testing.T) {
 	rows := someNames.Answers(queries, answers)
 	p := .25
 	want := []parquet.Answer{
-		{Query: 4, Direction: metrics.Tail, Source: "x", Relation: "likes", Position: 1, Entity: "y", Score: 1, Rank: 2, OtherScore: -1, OtherRank: 7, Probability: &p, Known: true, Hops: 3},
+		{Query: 4, Direction: metrics.Tail, Source: "x", Relation: "likes", Position: 1, Entity: "y", Score: 1, Rank: 2, OtherScore: -1, OtherRank: 7,
+			Probability: &p, Known: true, Hops: 3},
 		{Query: 4, Direction: metrics.Tail, Source: "x", Relation: "likes", Position: 2, Entity: "z", Score: 1, Rank: 2, OtherScore: -1, OtherRank: 7, Hops: 3},
-		{Query: 0, Direction: metrics.Head, Source: "y", Relation: "likes", Position: 1, Entity: "x", Score: -1, Rank: 7, OtherScore: 1, OtherRank: 2, Probability: &p, Known: true, Hops: 3},
+		{Query: 0, Direction: metrics.Head, Source: "y", Relation: "likes", Position: 1, Entity: "x", Score: -1, Rank: 7, OtherScore: 1, OtherRank: 2,
+			Probability: &p, Known: true, Hops: 3},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
@@ -73,8 +75,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are written as JSON
-// strings.
+// TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are written as
+// JSON strings.
 func TestAnswersOfHostileNames(t *testing.T) {
 	got := string(AnswerLines([]parquet.Answer{{Source: "\x1b[31mred", Relation: "a\tb", Direction: metrics.Head, Position: 1, Entity: "x\ny"}}))
 	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t0\t0\t0\t0\t\tfalse\t0\n"
@@ -106,7 +108,8 @@ func TestLeastPlausible(t *testing.T) {
 			t.Errorf("%+v is before %+v", a, b)
 		}
 	}
-	ranked := []parquet.Triple{{TailScore: 9, HeadScore: 9, TailRank: 1, HeadRank: 7}, {TailScore: 3, HeadScore: 3, TailRank: 6, HeadRank: 6}, {TailScore: 4, HeadScore: 5, TailRank: 6, HeadRank: 1}}
+	ranked := []parquet.Triple{{TailScore: 9, HeadScore: 9, TailRank: 1, HeadRank: 7}, {TailScore: 3, HeadScore: 3, TailRank: 6, HeadRank: 6},
+		{TailScore: 4, HeadScore: 5, TailRank: 6, HeadRank: 1}}
 	if !slices.IsSortedFunc(ranked, LeastPlausible) || LeastPlausible(ranked[0], ranked[1]) != -1 || LeastPlausible(ranked[1], ranked[2]) != -1 {
 		t.Error("rows without estimates are in another order")
 	}

@@ -31,8 +31,8 @@ type BaselineCounts struct {
 	ByRelation, ByLinks map[string]*Counts
 }
 
-// AddBaselines adds how baselines rank the labeled answers of a bundle that Add was given. among returns a query with what its answers are
-// ranked among.
+// AddBaselines adds how baselines rank the labeled answers of a bundle that Add was given. among returns a query with
+// what its answers are ranked among.
 func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselines, among func(graph.Query) answer.Request) {
 	into, scores := g.baselineCounts(), make([]float32, b.graph.Entities)
 	for _, q := range s.Queries {

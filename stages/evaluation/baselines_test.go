@@ -11,8 +11,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestBaselines ranks the answers of two facts by hand: 4 likes 1, in both directions, and 0 likes 1. It is known, too, that 4 likes 2.
-// Entities 2 and 1 are liked twice and once, and one of the two that know somebody likes them.
+// TestBaselines ranks the answers of two facts by hand: 4 likes 1, in both directions, and 0 likes 1. It is known, too,
+// that 4 likes 2. Entities 2 and 1 are liked twice and once, and one of the two that know somebody likes them.
 func TestBaselines(t *testing.T) {
 	t.Parallel()
 	const likes, knows, likedBy = 0, 1, 2
@@ -60,7 +60,8 @@ func TestBaselines(t *testing.T) {
 		"rules, tail":         {of(m.Baselines.Rules.ByLinks["tail"]), mrrs{1, 1}},
 		"rules, both":         {of(m.Baselines.Rules.ByLinks["both"]), mrrs{1. / 4, 1}},
 	} {
-		if diff := cmp.Diff(c.want, c.got, cmp.AllowUnexported(mrrs{}), cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })); diff != "" {
+		if diff := cmp.Diff(c.want, c.got, cmp.AllowUnexported(mrrs{}),
+			cmp.Comparer(func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 })); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

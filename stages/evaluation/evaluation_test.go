@@ -123,7 +123,8 @@ func TestMetricsKeys(t *testing.T) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"split", "checkpoint", "queries", "distinct", "unreached", "tied", "pessimistic", "mean", "optimistic", "by_direction", "by_distance", "by_relation"} {
+	for _, key := range []string{"split", "checkpoint", "queries", "distinct", "unreached", "tied", "pessimistic", "mean", "optimistic", "by_direction",
+		"by_distance", "by_relation"} {
 		if _, ok := all[key]; !ok {
 			t.Errorf("no %q in %s", key, text)
 		}
@@ -142,9 +143,12 @@ func TestRows(t *testing.T) {
 		rankings, predictions = append(rankings, someNames.Rankings(s)...), append(predictions, someNames.Predictions(s)...)
 	}
 	wantRankings := []parquet.Ranking{
-		{Query: 2, Direction: "tail", Source: "x", Relation: "likes", Answer: "y", Score: 3, RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 3, Distance: 2},
-		{Query: 3, Direction: "tail", Source: "x", Relation: "likes", Answer: "z", Score: 0, RankPessimistic: 2, RankMean: 1.5, RankOptimistic: 1, Candidates: 3, Distance: -1},
-		{Query: 0, Direction: "head", Source: "y", Relation: "likes", Answer: "x", Score: 1, RankPessimistic: 2, RankMean: 2, RankOptimistic: 2, Candidates: 3, Distance: 2},
+		{Query: 2, Direction: "tail", Source: "x", Relation: "likes", Answer: "y", Score: 3, RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 3,
+			Distance: 2},
+		{Query: 3, Direction: "tail", Source: "x", Relation: "likes", Answer: "z", Score: 0, RankPessimistic: 2, RankMean: 1.5, RankOptimistic: 1,
+			Candidates: 3, Distance: -1},
+		{Query: 0, Direction: "head", Source: "y", Relation: "likes", Answer: "x", Score: 1, RankPessimistic: 2, RankMean: 2, RankOptimistic: 2, Candidates: 3,
+			Distance: 2},
 		{Query: 1, Direction: "head", Source: "z", Relation: "knows", Answer: "x", Score: 1, RankPessimistic: 1, RankMean: 1, RankOptimistic: 1, Candidates: 3},
 	}
 	if diff := cmp.Diff(wantRankings, rankings); diff != "" {
@@ -175,7 +179,8 @@ func TestRowsOfFacts(t *testing.T) {
 		t.Errorf("triples (-want +got):\n%s", diff)
 	}
 	p := .25
-	list := []discovery.Entry{{Observation: observed[0].Observation, Estimate: probability.Estimate{Probability: p, Claimed: true}}, {Observation: observed[0].Observation}}
+	list := []discovery.Entry{{Observation: observed[0].Observation, Estimate: probability.Estimate{Probability: p, Claimed: true}},
+		{Observation: observed[0].Observation}}
 	fact := parquet.Fact{Position: 11, Head: "z", Relation: "knows", Tail: "x", Probability: &p, TailScore: 1, TailRank: 2, HeadScore: -1, HeadRank: 7, Hops: 3}
 	unknown := fact
 	unknown.Position, unknown.Probability = 12, nil
@@ -190,7 +195,8 @@ func TestRowsOfFacts(t *testing.T) {
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	best := []Explained{{Number: 4, Query: graph.Query{Source: 1, Relation: 2, Answer: 2}}}
-	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}}, {Weight: -1}}
+	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}},
+		{Weight: -1}}
 	rows, err := Explanations([]string{"x", "y", "z"}, someNames.Relations, best)
 	if err != nil {
 		t.Fatal(err)

@@ -78,8 +78,8 @@ func (g *Gatherer) Merge(other *Gatherer) {
 // Summary returns the metrics of all queries added so far.
 func (g *Gatherer) Summary() metrics.Summary { return g.All.summary() }
 
-// Metrics returns the metrics of all queries added so far, also by direction, distance and relation, and beside baselines where AddBaselines
-// ranked them.
+// Metrics returns the metrics of all queries added so far, also by direction, distance and relation, and beside
+// baselines where AddBaselines ranked them.
 func (g *Gatherer) Metrics(split, checkpoint string) metrics.Evaluation {
 	m := metrics.Evaluation{
 		Split: split, Checkpoint: checkpoint, Summary: g.Summary(),

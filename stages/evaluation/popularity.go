@@ -2,8 +2,8 @@ package evaluation
 
 import "tagnet/model/graph"
 
-// Popularity scores the answers of a query (source, relation, ?) by how many facts of the relation they answer, whatever the source. It may be
-// used concurrently.
+// Popularity scores the answers of a query (source, relation, ?) by how many facts of the relation they answer,
+// whatever the source. It may be used concurrently.
 type Popularity struct{ answers [][]answers }
 
 // answers is an entity with the number of edges of a relation that enter it.

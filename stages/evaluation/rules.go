@@ -2,8 +2,8 @@ package evaluation
 
 import "tagnet/model/graph"
 
-// Rules score the answers of a query by rules of one hop: if x and y are linked by one relation, they are by another one. Relations
-// include inverses, so that parent_of follows from ~child_of. They may be used concurrently.
+// Rules score the answers of a query by rules of one hop: if x and y are linked by one relation, they are by another
+// one. Relations include inverses, so that parent_of follows from ~child_of. They may be used concurrently.
 type Rules struct {
 	graph *graph.Graph
 	// support has, by conclusion, the number of pairs of entities that each premise links, too.
@@ -51,7 +51,8 @@ func (r *Rules) Confidence(premise, conclusion int32) float32 {
 	return float32(r.support[conclusion][premise]) / (float32(r.edges[premise]) + doubt)
 }
 
-// Scores sets the score of each entity as the answer of a query (source, relation, ?): the highest confidence of a rule that derives it, or 0.
+// Scores sets the score of each entity as the answer of a query (source, relation, ?): the highest confidence of a rule
+// that derives it, or 0.
 func (r *Rules) Scores(source, relation int32, scores []float32) {
 	clear(scores)
 	neighbors, entering := r.graph.In(source)

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/answer/probability"
 )
 
-// Triples returns the rows of observed triples, whose numbers are lines times each plus an index within a line. known reports whether a triple is
-// known. e, which may be nil, gives probabilities.
+// Triples returns the rows of observed triples, whose numbers are lines times each plus an index within a line. known
+// reports whether a triple is known. e, which may be nil, gives probabilities.
 func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.Observed) bool, e *probability.Estimator) []parquet.Triple {
 	rows := make([]parquet.Triple, len(observed))
 	for i := range observed {
@@ -31,14 +31,16 @@ func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.
 	return rows
 }
 
-// LeastPlausible orders rows, the least plausible first: in the reverse order of probability.Estimate.Compare, or without probabilities by the
-// worse one of both ranks, then the lower score. Scores come second since those of a softmax loss compare the answers of a query, and rows are of many.
+// LeastPlausible orders rows, the least plausible first: in the reverse order of probability.Estimate.Compare, or
+// without probabilities by the worse one of both ranks, then the lower score. Scores come second since those of a
+// softmax loss compare the answers of a query, and rows are of many.
 func LeastPlausible(a, b parquet.Triple) int {
 	byEstimate := 0
 	if a.LogOdds != nil && b.LogOdds != nil {
 		byEstimate = estimate(b).Compare(estimate(a))
 	}
-	return cmp.Or(byEstimate, cmp.Compare(max(b.TailRank, b.HeadRank), max(a.TailRank, a.HeadRank)), cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
+	return cmp.Or(byEstimate, cmp.Compare(max(b.TailRank, b.HeadRank), max(a.TailRank, a.HeadRank)),
+		cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
 }
 
 // estimate returns the estimate of a row with log odds.
@@ -50,7 +52,8 @@ func estimate(r parquet.Triple) probability.Estimate {
 	return e
 }
 
-// BestRelations returns the k most plausible of the rows of each pair, which are side by side, the most plausible first.
+// BestRelations returns the k most plausible of the rows of each pair, which are side by side, the most plausible
+// first.
 func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
 	for len(rows) > 0 {
 		end := 1

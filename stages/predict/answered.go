@@ -12,7 +12,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// BackwardCounter names the counter of the queries that are scored for candidates and known answers, in the other direction.
+// BackwardCounter names the counter of the queries that are scored for candidates and known answers, in the other
+// direction.
 const BackwardCounter = "scored_backward"
 
 var (
@@ -47,8 +48,8 @@ func (p AskParams) asking() *answer.Asking {
 	return &answer.Asking{Best: p.Best, Known: p.Queries.WithKnown}
 }
 
-// answer answers the queries of a shard and passes the answers to use, which must not keep them: the memory of the shard is counted until it
-// returns. The context is the one that Beam passed to a DoFn.
+// answer answers the queries of a shard and passes the answers to use, which must not keep them: the memory of the
+// shard is counted until it returns. The context is the one that Beam passed to a DoFn.
 func (p AskParams) answer(ctx context.Context, shard Shard, use func(context.Context, *answered) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
@@ -90,7 +91,8 @@ func (a *answered) ask(ctx context.Context, p AskParams, queries []answer.Reques
 	})
 }
 
-// counted returns a function that counts answered queries: the first left ones as queries of the shard, all further ones as backward queries.
+// counted returns a function that counts answered queries: the first left ones as queries of the shard, all further
+// ones as backward queries.
 func counted(ctx context.Context, left int) func(queries int) {
 	var counting sync.Mutex
 	return func(queries int) {

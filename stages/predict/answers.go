@@ -28,10 +28,12 @@ const (
 	AnsweredFile = "answered.json"
 )
 
-// Answered counts the queries that answering took, and the known answers that are left out. It is an element of pipelines, and the content of AnsweredFile.
+// Answered counts the queries that answering took, and the known answers that are left out. It is an element of
+// pipelines, and the content of AnsweredFile.
 type Answered struct {
 	Shards int `json:"-"`
-	// Queries is the number of queries, Backward the number of queries that their candidates took in the other direction, and Most its bound.
+	// Queries is the number of queries, Backward the number of queries that their candidates took in the other
+	// direction, and Most its bound.
 	Queries  int64 `json:"queries"`
 	Backward int64 `json:"backward"`
 	Most     int64 `json:"most"`
@@ -41,7 +43,8 @@ type Answered struct {
 
 // Check returns an error for numbers that no run writes.
 func (a Answered) Check() error {
-	return strict.First(strict.Count("queries", a.Queries), strict.Count("most", a.Most), strict.Between("backward", a.Backward, 0, a.Most), strict.Count("unlisted", a.Unlisted))
+	return strict.First(strict.Count("queries", a.Queries), strict.Count("most", a.Most), strict.Between("backward", a.Backward, 0, a.Most),
+		strict.Count("unlisted", a.Unlisted))
 }
 
 func addAnswered(a, b Answered) Answered {
@@ -99,8 +102,8 @@ func (f *answersFn) write(ctx context.Context, shard Shard, asked *answered) err
 
 type answersTextFn struct{ Params AskParams }
 
-// ProcessElement writes the files that are made of all parts, which are in the order of the user's file: the texts of explanations, if there are any,
-// and of answers.
+// ProcessElement writes the files that are made of all parts, which are in the order of the user's file: the texts of
+// explanations, if there are any, and of answers.
 func (f *answersTextFn) ProcessElement(ctx context.Context, a Answered, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	if f.Params.Queries.Paths > 0 {

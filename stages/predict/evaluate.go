@@ -53,8 +53,9 @@ const (
 // url returns the URL of an output.
 func (p EvaluateParams) url(name string) string { return storage.Join(p.Folder, name) }
 
-// Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written, metrics.json. The worker that scores
-// a shard writes the shard's part of each table; a killed worker's shard is done again and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
+// Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written,
+// metrics.json. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done
+// again and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p EvaluateParams) beam.PCollection {
 	s = s.Scope("answer.Evaluate")
 	gathered := beam.ParDo(s, &evaluateFn{Params: p}, Shards(s, p.Queries))
@@ -93,8 +94,8 @@ func (f *evaluateFn) evaluate(ctx context.Context, shard Shard, scored *answer.S
 	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names)
 }
 
-// addBaselines adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are read with parts of the graph, the
-// graph itself is not loaded, and nothing is added.
+// addBaselines adds how baselines, which the process makes once, rank the answers of a scored shard. Where queries are
+// read with parts of the graph, the graph itself is not loaded, and nothing is added.
 func (f *evaluateFn) addBaselines(ctx context.Context, g *evaluation.Gatherer, loaded *kg.KG, scored *answer.Scored) error {
 	q := f.Params.Queries
 	if q.Parts.URL != "" {

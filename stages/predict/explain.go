@@ -21,8 +21,8 @@ const (
 	ExplanationsFile  = "explanations.tsv" // the same for reading
 )
 
-// Explain finds the paths to answers, on the processor of this process, and writes them in their order as a part of the table of a folder. The
-// context is the one that Beam passed to a DoFn.
+// Explain finds the paths to answers, on the processor of this process, and writes them in their order as a part of the
+// table of a folder. The context is the one that Beam passed to a DoFn.
 func Explain(ctx context.Context, p Params, folder string, number, of int, answers []evaluation.Explained) error {
 	m, err := p.model(ctx)
 	if err != nil {

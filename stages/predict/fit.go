@@ -44,8 +44,8 @@ type FitParams struct {
 	Lock lock.Lock
 }
 
-// Fit fits the probabilities of a model and writes their file, or that there are too few facts. Output: its URL. It fails with a
-// *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
+// Fit fits the probabilities of a model and writes their file, or that there are too few facts. Output: its URL. It
+// fails with a *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
 func Fit(s beam.Scope, p FitParams) beam.PCollection {
 	s = s.Scope("answer.Fit")
 	p.Queries.Split = kg.All

@@ -52,11 +52,12 @@ type Model struct {
 // Params are queries to a model, and how much of their results is kept.
 type Params struct {
 	Model Model
-	// Queries selects the queries. Its graph is the model's. Known answers are listed if it has WithKnown, beside Best new ones of a query, and
-	// each answer is explained by its Paths.
+	// Queries selects the queries. Its graph is the model's. Known answers are listed if it has WithKnown, beside Best
+	// new ones of a query, and each answer is explained by its Paths.
 	Queries workload.Params
-	// Best is the number of candidates that are kept for each query, with their ranks if Ranks is set, Known what becomes of known ones among
-	// them; see ranking.Selection. Candidates is the URL of a tables.Lists whose candidates are the only ones; "" allows all.
+	// Best is the number of candidates that are kept for each query, with their ranks if Ranks is set, Known what
+	// becomes of known ones among them; see ranking.Selection. Candidates is the URL of a tables.Lists whose candidates
+	// are the only ones; "" allows all.
 	Best       int
 	Ranks      bool
 	Known      ranking.Known
@@ -109,8 +110,8 @@ func (p Params) named(m *answer.Model, err error) error {
 	return fmt.Errorf("%s of %s: %w", p.Model.Checkpoint, p.Model.Checkpoints, graph.Named(err, m.View.Entities, m.KG.Relations))
 }
 
-// Score scores the queries of the shard and passes the result to use, which must not keep it: the memory of the shard is counted
-// until it returns. The context is the one that Beam passed to a DoFn.
+// Score scores the queries of the shard and passes the result to use, which must not keep it: the memory of the shard
+// is counted until it returns. The context is the one that Beam passed to a DoFn.
 func (s Shard) Score(ctx context.Context, p Params, use func(context.Context, *answer.Scored) error) error {
 	ctx, leave, err := worker.Enter(ctx, budget.Shards)
 	if err != nil {
@@ -132,7 +133,8 @@ func (s Shard) Score(ctx context.Context, p Params, use func(context.Context, *a
 	return use(ctx, all)
 }
 
-// model returns the process's opened model. There is one at a time: other parameters, another graph or other weights replace it.
+// model returns the process's opened model. There is one at a time: other parameters, another graph or other weights
+// replace it.
 func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	on := p.Queries.QueriedGraph
 	loaded, err := encode.Open(ctx, on.Graph, on.Parts.URL != "", on.Without...)

@@ -20,8 +20,8 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[Shard]())
 }
 
-// Shard is the range [From, To) of the queries that workload.Read returns, one of Of: the element of a pipeline, and a part of each output
-// table.
+// Shard is the range [From, To) of the queries that workload.Read returns, one of Of: the element of a pipeline, and a
+// part of each output table.
 type Shard struct{ Number, Of, From, To int }
 
 // Shards cuts the queries of a split into shards: PCollection<Shard>. The shards depend on the queries, Work, Best and
@@ -46,8 +46,8 @@ func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) 
 	return nil
 }
 
-// Requests calls each for the shard's queries, or, where these are read with their parts of the graph, for some after the other. They stay in the
-// worker that loads them.
+// Requests calls each for the shard's queries, or, where these are read with their parts of the graph, for some after
+// the other. They stay in the worker that loads them.
 func (s Shard) Requests(ctx context.Context, p workload.Params, each func([]answer.Request) error) error {
 	queries, err := read(ctx, p)
 	if err != nil {

@@ -28,9 +28,9 @@ const (
 	TriplesFile  = "triples.tsv"
 )
 
-// Triples scores and writes given triples, or the triples of given pairs with every relation, as Queries.Given says. Output: the URL of
-// triples.tsv. The worker that scores a shard writes the shard's part of the table: given triples in the order of head, relation and tail,
-// of each pair the best Relations, the best first.
+// Triples scores and writes given triples, or the triples of given pairs with every relation, as Queries.Given says.
+// Output: the URL of triples.tsv. The worker that scores a shard writes the shard's part of the table: given triples in
+// the order of head, relation and tail, of each pair the best Relations, the best first.
 func Triples(s beam.Scope, p AskParams) beam.PCollection {
 	s = s.Scope("answer.Triples")
 	written := beam.ParDo(s, &triplesFn{Params: p}, Shards(s, p.Queries))
@@ -93,8 +93,8 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 
 type triplesTextFn struct{ Params AskParams }
 
-// ProcessElement writes triples.tsv when all parts are written: given triples with the least plausible first, the relations of pairs as they
-// are in the table.
+// ProcessElement writes triples.tsv when all parts are written: given triples with the least plausible first, the
+// relations of pairs as they are in the table.
 func (f *triplesTextFn) ProcessElement(ctx context.Context, parts int64, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	var rows []parquet.Triple

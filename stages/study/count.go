@@ -34,8 +34,8 @@ type CountParams struct {
 	// Remove selects the edges that are removed from the graph of each query:
 	// configuration.RemoveNone, or for training queries RemoveTriple or RemoveOneHop.
 	Remove string
-	// Reach is configuration.Configuration.Reach of the propagation, which counts messages through a part of the graph; 0 is all. An edge
-	// with an end outside of the part counts as empty.
+	// Reach is configuration.Configuration.Reach of the propagation, which counts messages through a part of the graph;
+	// 0 is all. An edge with an end outside of the part counts as empty.
 	Reach int
 	// Folder is the URL of the output folder.
 	Folder string
@@ -57,8 +57,8 @@ type CountParams struct {
 
 // Count counts the messages of a split's queries. Input: Shard, all shards of the sources, each of SourcesPerShard.
 // Output: the URL of summary.json, the last file written. The worker that counts a shard writes its part of each table;
-// only sums cross a barrier. A worker holds the graph, a search for each thread, the rows of two shards and, with a removal, a
-// study.Corrector. See budget.Search.
+// only sums cross a barrier. A worker holds the graph, a search for each thread, the rows of two shards and, with a
+// removal, a study.Corrector. See budget.Search.
 func Count(s beam.Scope, shards beam.PCollection, p CountParams) beam.PCollection {
 	s = s.Scope("study.Count")
 	shards = beam.Reshuffle(s, shards)
@@ -138,8 +138,8 @@ func (f *countFn) count(r *study.Result) (sourceCounts, error) {
 	return sourceCounts{Source: r.Source, Queries: int64(len(kg.OfSource(f.queries, r.Source))), Levels: r.Levels}, nil
 }
 
-// SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their work
-// suggests, and no more than their rows allow.
+// SourcesPerShard returns how many sources a shard has, given the entities and edges of the graph: as many as their
+// work suggests, and no more than their rows allow.
 func (p CountParams) SourcesPerShard(entities int, edges int64) int {
 	return max(1, min(SourcesPerShard(entities, edges), maxRows/p.RowsPerSource()))
 }

@@ -32,7 +32,8 @@ func newWithin(g *graph.Graph, reach int, layers []int) *within {
 	return w
 }
 
-// add adds times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part counts as empty.
+// add adds times the levels of a query to a sum, by the index of the layers. An edge with an end outside of the part
+// counts as empty.
 func (w *within) add(q graph.Query, times int64, sum []study.Levels) {
 	for i, finder := range w.finders {
 		finder.Find(q, &w.part)
@@ -48,7 +49,8 @@ func (w *within) add(q graph.Query, times int64, sum []study.Levels) {
 	}
 }
 
-// remove takes the edges that leave the graph of a query out of levels by distances without it: they are between the source and the answer.
+// remove takes the edges that leave the graph of a query out of levels by distances without it: they are between the
+// source and the answer.
 func (w *within) remove(local *graph.Graph, q graph.Query, levels *study.Levels) {
 	removed, _ := w.graph.Between(q)
 	levels.Edges -= removed

@@ -19,8 +19,8 @@ func init() {
 	beam.RegisterType(reflect.TypeFor[sums]())
 }
 
-// sums are the counts of some sources, summed over their queries. They are an element of the pipeline, whose size does not
-// depend on the number of sources.
+// sums are the counts of some sources, summed over their queries. They are an element of the pipeline, whose size does
+// not depend on the number of sources.
 type sums struct {
 	Queries int64
 	// Counts has the counts of each layer, in the order of CountParams.each.

@@ -29,8 +29,8 @@ func newPool() *pool {
 	return p
 }
 
-// onOneDevice returns p for a shard: with one of the chosen devices, which no other shard of this process has until done
-// is called with the shard's error. For the CPU it returns p.
+// onOneDevice returns p for a shard: with one of the chosen devices, which no other shard of this process has until
+// done is called with the shard's error. For the CPU it returns p.
 func (p Params) onOneDevice(ctx context.Context) (_ Params, done func(error), err error) {
 	if p.Run.Device.Mode != device.CUDA {
 		return p, func(error) {}, nil
@@ -71,8 +71,8 @@ func (p *pool) take(ctx context.Context, choice device.Choice) (ordinal int, err
 	return 0, context.Cause(ctx)
 }
 
-// find returns the first device that nobody has, if there is one. One that has failed is the last resort: rather a shard waits for
-// another. Devices are opened when they are needed first, which shows how many there are.
+// find returns the first device that nobody has, if there is one. One that has failed is the last resort: rather a
+// shard waits for another. Devices are opened when they are needed first, which shows how many there are.
 func (p *pool) find(choice device.Choice) (ordinal int, found bool, err error) {
 	if !choice.All {
 		return choice.Ordinal, !p.inUse[choice.Ordinal], nil

@@ -29,7 +29,8 @@ func (f *dealFn) ProcessElement(begun int64, emit func(Shard)) {
 	}
 }
 
-// shardFn trains shards and writes their checkpoints. It trains the shards of a round at the same time, as far as there is a device for each.
+// shardFn trains shards and writes their checkpoints. It trains the shards of a round at the same time, as far as there
+// is a device for each.
 type shardFn struct {
 	Params Params
 	Task   learn.Task
@@ -75,14 +76,15 @@ func (f *shardFn) train(ctx context.Context, session *Session, shard int) error 
 	return err
 }
 
-// A process keeps between rounds its learn.Workers, whose buffers take longer to make than a short round, and what they train on.
+// A process keeps between rounds its learn.Workers, whose buffers take longer to make than a short round, and what they
+// train on.
 const (
 	trainerKind  = "learner"
 	trainingKind = "training set"
 )
 
-// Forget frees what a process keeps between the rounds of a training, in the memory of devices too, while no shard is trained. The
-// devices stay open for what follows.
+// Forget frees what a process keeps between the rounds of a training, in the memory of devices too, while no shard is
+// trained. The devices stay open for what follows.
 func Forget() error {
 	cards.forget()
 	return worker.Discard(func(k worker.Key) bool { return k.Kind == trainerKind || k.Kind == trainingKind })
@@ -107,7 +109,8 @@ func cachedWorker(ctx context.Context, p Params) (*learn.Worker, error) {
 	}
 	v := version{loaded.Manifest.Checksum, p.Run.Kernel, p.Bundles, p.Run.Configuration, p.Run.Seed, [2]int{p.Run.Threads, p.Run.MostThreads}}
 	return worker.Load(p.trainerKey(), v, func() (*learn.Worker, error) {
-		data, err := worker.Load(worker.Key{Kind: trainingKind, URL: p.Graph}, p.trainingVersion(v.graph), func() (learn.Data, error) { return p.readTraining(ctx) })
+		data, err := worker.Load(worker.Key{Kind: trainingKind, URL: p.Graph}, p.trainingVersion(v.graph),
+			func() (learn.Data, error) { return p.readTraining(ctx) })
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +119,8 @@ func cachedWorker(ctx context.Context, p Params) (*learn.Worker, error) {
 	})
 }
 
-// trainingVersion identifies the training data in the cache, over a graph with a checksum. Bundles hold the queries that a configuration and a seed draw.
+// trainingVersion identifies the training data in the cache, over a graph with a checksum. Bundles hold the queries
+// that a configuration and a seed draw.
 func (p Params) trainingVersion(graph string) any {
 	type version struct {
 		graph, bundles string

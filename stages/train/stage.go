@@ -28,11 +28,13 @@ var (
 type Params struct {
 	// Graph is the URL of the graph's folder. Required.
 	Graph string
-	// Bundles is the URL of the folder of folders of parts of the graph, which training and validation take instead of the graph. Optional.
+	// Bundles is the URL of the folder of folders of parts of the graph, which training and validation take instead of
+	// the graph. Optional.
 	Bundles string
 	// Run is the training.
 	Run learn.Run
-	// Together is how many shards of Rounds a process trains at the same time, each on a device of its own; less than 2 is one.
+	// Together is how many shards of Rounds a process trains at the same time, each on a device of its own; less than 2
+	// is one.
 	Together int
 	// Session is the ID of a Session of the process that starts the pipeline. Optional.
 	Session string
@@ -90,8 +92,8 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 	})
 }
 
-// Open calls learn.Open for a training by several workers. here says whether they are in this process, so that they take its
-// devices. It reports the checkpoint from which it resumes to the session.
+// Open calls learn.Open for a training by several workers. here says whether they are in this process, so that they
+// take its devices. It reports the checkpoint from which it resumes to the session.
 func Open(ctx context.Context, p Params, here bool) (learn.Position, error) {
 	data, err := p.readTraining(ctx)
 	if err != nil {

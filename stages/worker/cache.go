@@ -63,8 +63,8 @@ func Load[V any](key Key, version any, load func() (V, error)) (V, error) {
 	return value, nil
 }
 
-// Discard drops the values with certain keys and closes the io.Closers among them: nobody may use them any more. It returns
-// the errors of closing.
+// Discard drops the values with certain keys and closes the io.Closers among them: nobody may use them any more. It
+// returns the errors of closing.
 func Discard(among func(Key) bool) error {
 	cache.Lock()
 	var dropped []*entry

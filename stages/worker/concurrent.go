@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// Concurrent processes the elements of one bundle of Beam's at the same time, as far as threads are free, also on a runner that passes one
-// element after the other: ProcessElement calls Go, and FinishBundle calls Finish. A DoFn holds one for all of its bundles. R is the type of an element's result.
+// Concurrent processes the elements of one bundle of Beam's at the same time, as far as threads are free, also on a
+// runner that passes one element after the other: ProcessElement calls Go, and FinishBundle calls Finish. A DoFn holds
+// one for all of its bundles. R is the type of an element's result.
 type Concurrent[R any] struct {
 	ctx     context.Context // of the bundle
 	cancel  context.CancelFunc
@@ -20,8 +21,9 @@ type Concurrent[R any] struct {
 	err error // of the first element that failed
 }
 
-// Go waits for a thread, as Enter does, and calls work in a goroutine, with a context that ends when an element fails. work must not use what belongs
-// to a call of ProcessElement, such as the iterator over the values of a key. Go returns the error of an element that has failed, or that ctx is canceled.
+// Go waits for a thread, as Enter does, and calls work in a goroutine, with a context that ends when an element fails.
+// work must not use what belongs to a call of ProcessElement, such as the iterator over the values of a key. Go returns
+// the error of an element that has failed, or that ctx is canceled.
 func (c *Concurrent[R]) Go(ctx context.Context, threads int, work func(context.Context) (R, error)) error {
 	if c.ctx == nil {
 		c.ctx, c.cancel = context.WithCancel(ctx)
@@ -51,8 +53,8 @@ func (c *Concurrent[R]) Go(ctx context.Context, threads int, work func(context.C
 	return nil
 }
 
-// Finish waits until all elements of the bundle are processed and emits their results in the order of the elements, or returns the error of the first
-// that failed and emits none. It is then ready for the next bundle.
+// Finish waits until all elements of the bundle are processed and emits their results in the order of the elements, or
+// returns the error of the first that failed and emits none. It is then ready for the next bundle.
 func (c *Concurrent[R]) Finish(emit func(R)) error {
 	if c.ctx == nil {
 		return nil

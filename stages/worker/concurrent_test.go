@@ -22,7 +22,8 @@ func emitted(t *testing.T, c *Concurrent[int], numbers []int, work func(ctx cont
 	return results, err
 }
 
-// TestConcurrent checks that two elements are processed at the same time, that results keep the order of the elements, and that one bundle follows another.
+// TestConcurrent checks that two elements are processed at the same time, that results keep the order of the elements,
+// and that one bundle follows another.
 func TestConcurrent(t *testing.T) {
 	var c Concurrent[int]
 	var met sync.WaitGroup
@@ -42,7 +43,8 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestConcurrentFails checks that an element that fails cancels the one beside it and keeps further ones from being processed, and that its own error is returned.
+// TestConcurrentFails checks that an element that fails cancels the one beside it and keeps further ones from being
+// processed, and that its own error is returned.
 func TestConcurrentFails(t *testing.T) {
 	failure := errors.New("no space left")
 	var c Concurrent[int]
@@ -64,7 +66,8 @@ func TestConcurrentFails(t *testing.T) {
 	Start()
 }
 
-// TestConcurrentPanics checks that the panic of an element is one of the DoFn, whether or not another element follows it, and that no thread is lost by it.
+// TestConcurrentPanics checks that the panic of an element is one of the DoFn, whether or not another element follows
+// it, and that no thread is lost by it.
 func TestConcurrentPanics(t *testing.T) {
 	for _, numbers := range [][]int{{1}, {1, 2, 3}} {
 		func() {

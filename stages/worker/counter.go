@@ -8,8 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// Counter is a Beam counter that also counts in this process, for progress bars: runners update their counters rarely. Goroutines may share it and the
-// context of a DoFn, which they must not with a counter of Beam's alone.
+// Counter is a Beam counter that also counts in this process, for progress bars: runners update their counters rarely.
+// Goroutines may share it and the context of a DoFn, which they must not with a counter of Beam's alone.
 type Counter struct {
 	beam  beam.Counter
 	local *atomic.Int64

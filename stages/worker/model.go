@@ -11,8 +11,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Model opens a checkpoint, named as for checkpoint.Folder.Record, over a graph whose relations it must know. The process reads and verifies the
-// file of weights once; models share the parameters, and nobody may change them.
+// Model opens a checkpoint, named as for checkpoint.Folder.Record, over a graph whose relations it must know. The
+// process reads and verifies the file of weights once; models share the parameters, and nobody may change them.
 func Model(ctx context.Context, folder checkpoint.Folder, name string, loaded *kg.KG) (*answer.Model, error) {
 	record, err := folder.Record(ctx, name)
 	if err != nil {
@@ -35,7 +35,8 @@ func Model(ctx context.Context, folder checkpoint.Folder, name string, loaded *k
 	return answer.New(loaded, record, set, answer.Means{}), nil
 }
 
-// KeepParameters lets Model find the parameters of a model that this process has opened from its folder, or saved there.
+// KeepParameters lets Model find the parameters of a model that this process has opened from its folder, or saved
+// there.
 func KeepParameters(m *answer.Model) {
 	_, _ = parametersOf(m.Folder, m.Record, m.KG, func() (*parameters.Set[float32], error) { return m.Parameters, nil })
 }

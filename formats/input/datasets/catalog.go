@@ -119,8 +119,9 @@ func (e Entry) find() (string, error) {
 			tried = append(tried, folder)
 		}
 	}
-	return "", fmt.Errorf("%s: %w (looked in %s); download them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
-		e.Name, ErrAbsent, strings.Join(tried, " and "), e.Source, tried[0], DataVariable, e.Name)
+	return "",
+		fmt.Errorf("%s: %w (looked in %s); download them from %s and put train.txt, valid.txt and test.txt into %s, or set %s to the folder that holds %s",
+			e.Name, ErrAbsent, strings.Join(tried, " and "), e.Source, tried[0], DataVariable, e.Name)
 }
 
 // unknown returns the error for an unknown name, with the closest known one.

@@ -1,2 +1,3 @@
-// Package datasets finds knowledge graphs by name: a folder with train.txt, valid.txt and test.txt, which the pipelines read like any other.
+// Package datasets finds knowledge graphs by name: a folder with train.txt, valid.txt and test.txt, which the pipelines
+// read like any other.
 package datasets

@@ -15,7 +15,8 @@ import (
 // startBytes is how much of a text shows its columns.
 const startBytes = 1 << 16
 
-// Begins reads the beginning of TSV or CSV: how many lines of comments come first, and whether a heading of the usual names of columns follows.
+// Begins reads the beginning of TSV or CSV: how many lines of comments come first, and whether a heading of the usual
+// names of columns follows.
 func Begins(ctx context.Context, url string, o Options) (comments int, heading bool, err error) {
 	file, err := storage.Open(ctx, url)
 	if err != nil {

@@ -36,7 +36,8 @@ var packings = []string{".gz", ".bz2", ".zst"}
 
 // endings are the endings of the names of files. That of text is any that has lines.
 var endings = map[string]Format{
-	".tsv": TSV, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".nt": NTriples, ".nq": NQuads, ".ttl": Turtle, ".parquet": Parquet, ".pq": Parquet, ".txt": "",
+	".tsv": TSV, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".nt": NTriples, ".nq": NQuads, ".ttl": Turtle, ".parquet": Parquet, ".pq": Parquet,
+	".txt": "",
 }
 
 // Stem returns the name of a file without the endings of its format and compression, and false if it has no ending
@@ -109,7 +110,8 @@ func detectByStart(start string) Format {
 		switch {
 		case line == "" || line[0] == '#' && !strings.Contains(line, "\t"):
 			continue
-		case strings.HasPrefix(upper, "@PREFIX ") || strings.HasPrefix(upper, "PREFIX ") || strings.HasPrefix(upper, "@BASE ") || strings.HasPrefix(upper, "BASE "):
+		case strings.HasPrefix(upper, "@PREFIX ") || strings.HasPrefix(upper, "PREFIX ") || strings.HasPrefix(upper, "@BASE ") ||
+			strings.HasPrefix(upper, "BASE "):
 			return Turtle
 		case (line[0] == '<' || strings.HasPrefix(line, "_:")) && strings.HasSuffix(line, "."):
 			if rdf.IsQuad(line) {
@@ -132,8 +134,8 @@ type Fact struct{ Head, Relation, Tail string }
 // Options say how facts are written in a file.
 type Options struct {
 	Format Format
-	// Columns are the names or the positions, from 1, of the columns of head, relation and tail in TSV, CSV, JSON lines and
-	// Parquet. Without them a file has just these three, in this order, or under their usual names.
+	// Columns are the names or the positions, from 1, of the columns of head, relation and tail in TSV, CSV, JSON lines
+	// and Parquet. Without them a file has just these three, in this order, or under their usual names.
 	Columns []string
 	// Header says that the first row of TSV or CSV has the names of the columns, NoHeader that it is a fact. With
 	// neither, it has them if they are usual.

@@ -48,8 +48,8 @@ func put(t testing.TB, name, text string) string {
 	return url
 }
 
-// TestTablesOfOtherTools reads files that pandas 3.1 (with pyarrow 26) and DuckDB 2.0 wrote. They have the same facts, in
-// columns of different orders, with quotes, an index, further columns, categories and several compressions.
+// TestTablesOfOtherTools reads files that pandas 3.1 (with pyarrow 26) and DuckDB 2.0 wrote. They have the same facts,
+// in columns of different orders, with quotes, an index, further columns, categories and several compressions.
 func TestTablesOfOtherTools(t *testing.T) {
 	want := []string{`Anna "Ann" Müller|knows|Berg, Bert`, `Berg, Bert|lives in|Köln`, `Köln|part of|NRW; Germany`, `O'Hara|knows|Anna "Ann" Müller`}
 	header := Options{Header: true}
@@ -182,68 +182,122 @@ func TestBadRows(t *testing.T) {
 		{"names of columns", "a.csv", "id,head,relation,tail\n1,a,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, nil, ""},
 		{"KGTK", "a.tsv", "id\tnode1\tlabel\tnode2\n1\ta\tr\tb\n", Options{Format: TSV}, []string{"2: a|r|b"}, nil, ""},
 		{"neo4j-admin", "a.csv", ":START_ID(P),since,:END_ID(P),:TYPE\na,1,b,r\n", Options{Format: CSV}, []string{"2: a|r|b"}, nil, ""},
-		{"two spaces of ids", "a.csv", ":START_ID(P),:END_ID(M),:TYPE\n1,1,r\n", Options{Format: CSV, Header: true}, nil, nil, "FILE:1: :START_ID(P) and :END_ID(M) are ids of different spaces: one id in both would be one entity; give each node an id of its own, then --columns :START_ID(P),:TYPE,:END_ID(M)"},
-		{"two spaces of ids that differ", "a.csv", ":START_ID(P),:END_ID(M),:TYPE\np1,m1,r\n", Options{Format: CSV, Header: true, Columns: []string{":START_ID(P)", ":TYPE", ":END_ID(M)"}}, []string{"2: p1|r|m1"}, nil, ""},
-		{"APOC", "a.csv", `"_id","_labels","name","_start","_end","_type"` + "\n" + `"0",":P","Ann",,,` + "\n" + `,,,"0","1","KNOWS"` + "\n", Options{Format: CSV}, []string{"3: 0|KNOWS|1"}, []string{"FILE:2: the head is empty"}, ""},
-		{"SSSOM", "a.tsv", "# curie_map:\n#   a: http://a/\nsubject_id\tpredicate_id\tobject_id\tcomment\na\tr\tb\tx\nc\tr\n", Options{Format: TSV}, []string{"4: a|r|b"}, []string{"FILE:5: 2 fields, but the header has 4"}, ""},
+		{"two spaces of ids", "a.csv", ":START_ID(P),:END_ID(M),:TYPE\n1,1,r\n", Options{Format: CSV, Header: true}, nil, nil,
+			"FILE:1: :START_ID(P) and :END_ID(M) are ids of different spaces: one id in both would be one entity; give each node an id of its own, then " +
+				"--columns :START_ID(P),:TYPE,:END_ID(M)"},
+		{"two spaces of ids that differ", "a.csv", ":START_ID(P),:END_ID(M),:TYPE\np1,m1,r\n",
+			Options{Format: CSV, Header: true, Columns: []string{":START_ID(P)", ":TYPE", ":END_ID(M)"}}, []string{"2: p1|r|m1"}, nil, ""},
+		{"APOC", "a.csv", `"_id","_labels","name","_start","_end","_type"` + "\n" + `"0",":P","Ann",,,` + "\n" + `,,,"0","1","KNOWS"` + "\n",
+			Options{Format: CSV}, []string{"3: 0|KNOWS|1"}, []string{"FILE:2: the head is empty"}, ""},
+		{"SSSOM", "a.tsv", "# curie_map:\n#   a: http://a/\nsubject_id\tpredicate_id\tobject_id\tcomment\na\tr\tb\tx\nc\tr\n", Options{Format: TSV},
+			[]string{"4: a|r|b"}, []string{"FILE:5: 2 fields, but the header has 4"}, ""},
 		{"comments with separators", "a.csv", "# one, two, three\n#Subject,Predicate,Object\na,r,b\n", Options{Format: CSV}, []string{"3: a|r|b"}, nil, ""},
 		{"CSV below comments", "a.csv", "# one\n# two\ns,p,o\na,r\"s,b\n", Options{Format: CSV}, nil, []string{`FILE:4: not CSV: bare "`}, ""},
 		{"comments before facts", "a.tsv", "# made by hand\na\tr\tb\n#c\tr\td\n", Options{Format: TSV}, []string{"2: a|r|b", "3: #c|r|d"}, nil, ""},
 		{"names that begin with #", "a.csv", "#a,r,#b\n#c,r,d\ne,r,f\n", Options{Format: CSV}, []string{"1: #a|r|#b", "2: #c|r|d", "3: e|r|f"}, nil, ""},
-		{"nested JSON", "a.jsonl", `{"type":"relationship","label":"KNOWS","start":{"id":"0"},"end":{"id":"1"}}` + "\n" + `{"type":"node","id":"0"}` + "\n", Options{Format: JSONL}, []string{"1: 0|KNOWS|1"}, []string{"FILE:2: the keys are type, id; write"}, ""},
-		{"chosen nested JSON", "a.jsonl", `{"p":{"n":{"x":"a"}},"r":"r","q":{"x":"b"}}` + "\n", Options{Format: JSONL, Columns: []string{"p.n.x", "r", "q.x"}}, []string{"1: a|r|b"}, nil, ""},
-		{"many keys", "a.jsonl", "{" + strings.Repeat(`"head":"a",`, 100) + `"tail":"b"}` + "\n" + `{"` + strings.Repeat("k", 300) + `":1}` + "\n", Options{Format: JSONL}, nil, []string{
-			`FILE:1: the key "head" stands twice; `, "FILE:2: the keys are " + strings.Repeat("k", 200) + "... (300 bytes); ",
-		}, ""},
-		{"a key twice", "a.jsonl", `{"h":"a","r":"r","t":"b","h":"c"}` + "\n" + `{"h":"a","r":"r","t":"b","x":{"y":1,"y":2}}` + "\n", Options{Format: JSONL}, nil, []string{`FILE:1: the key "h" stands twice; `, `FILE:2: the key "x.y" stands twice; `}, ""},
-		{"lone surrogates", "a.jsonl", `["\ud800","r","\udc00"]` + "\n" + `["\ud83d\ude00","r","\ufffd�"]` + "\n" + `["a\uD83Dx","r","\uFFFD"]` + "\n", Options{Format: JSONL}, []string{"2: 😀|r|��"}, []string{`FILE:1: the head is "\ud800", with half of a surrogate pair`, `FILE:3: the head is "a\uD83Dx", with half`}, ""},
-		{"RDF-star", "a.nt", "<< <http://a/b> <http://a/r> <http://a/c> >> <http://a/r> <http://a/d> .\n<http://a/b> <http://a/r> <<( <http://a/b> <http://a/r> <http://a/c> )>> .\n<http://a/b> <http://a/r> <http://a/c> .\n", Options{Format: NTriples}, []string{"3: http://a/b|http://a/r|http://a/c"}, []string{
-			"FILE:1: not a statement of N-Triples: a statement about a statement (RDF-star), which is not read; leave it out: ", "FILE:2: not a statement of N-Triples: a statement about",
-		}, ""},
-		{"RDF-star in Turtle", "a.ttl", "@prefix : <http://a/> .\n<<\n:b :r :c >> :r :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil, "FILE:2: not Turtle: a statement about a statement (RDF-star), which is not read; leave it out: "},
-		{"RDF-star as an object", "a.ttl", "@prefix : <http://a/> .\n:b :r <<( :b :r :c )>> .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil, "FILE:2: not Turtle: a statement about"},
-		{"RDF-star as a name", "a.ttl", "@prefix : <http://a/> .\n:b :r :c ~ :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
-		{"RDF-star as an annotation", "a.ttl", "@prefix : <http://a/> .\n:b :r :c {| :r :d |} .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
+		{"nested JSON", "a.jsonl", `{"type":"relationship","label":"KNOWS","start":{"id":"0"},"end":{"id":"1"}}` + "\n" + `{"type":"node","id":"0"}` + "\n",
+			Options{Format: JSONL}, []string{"1: 0|KNOWS|1"}, []string{"FILE:2: the keys are type, id; write"}, ""},
+		{"chosen nested JSON", "a.jsonl", `{"p":{"n":{"x":"a"}},"r":"r","q":{"x":"b"}}` + "\n", Options{Format: JSONL, Columns: []string{"p.n.x", "r", "q.x"}},
+			[]string{"1: a|r|b"}, nil, ""},
+		{"many keys", "a.jsonl", "{" + strings.Repeat(`"head":"a",`, 100) + `"tail":"b"}` + "\n" + `{"` + strings.Repeat("k", 300) + `":1}` + "\n",
+			Options{Format: JSONL}, nil, []string{
+				`FILE:1: the key "head" stands twice; `, "FILE:2: the keys are " + strings.Repeat("k", 200) + "... (300 bytes); ",
+			}, ""},
+		{"a key twice", "a.jsonl", `{"h":"a","r":"r","t":"b","h":"c"}` + "\n" + `{"h":"a","r":"r","t":"b","x":{"y":1,"y":2}}` + "\n", Options{Format: JSONL},
+			nil, []string{`FILE:1: the key "h" stands twice; `, `FILE:2: the key "x.y" stands twice; `}, ""},
+		{"lone surrogates", "a.jsonl", `["\ud800","r","\udc00"]` + "\n" + `["\ud83d\ude00","r","\ufffd�"]` + "\n" + `["a\uD83Dx","r","\uFFFD"]` + "\n",
+			Options{Format: JSONL}, []string{"2: 😀|r|��"},
+			[]string{`FILE:1: the head is "\ud800", with half of a surrogate pair`, `FILE:3: the head is "a\uD83Dx", with half`}, ""},
+		{"RDF-star", "a.nt",
+			"<< <http://a/b> <http://a/r> <http://a/c> >> <http://a/r> <http://a/d> .\n<http://a/b> <http://a/r> <<( <http://a/b> <http://a/r> " +
+				"<http://a/c> )>> .\n<http://a/b> <http://a/r> <http://a/c> .\n", Options{Format: NTriples}, []string{"3: http://a/b|http://a/r|http://a/c"},
+			[]string{
+				"FILE:1: not a statement of N-Triples: a statement about a statement (RDF-star), which is not read; leave it out: ",
+				"FILE:2: not a statement of N-Triples: a statement about",
+			}, ""},
+		{"RDF-star in Turtle", "a.ttl", "@prefix : <http://a/> .\n<<\n:b :r :c >> :r :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil,
+			"FILE:2: not Turtle: a statement about a statement (RDF-star), which is not read; leave it out: "},
+		{"RDF-star as an object", "a.ttl", "@prefix : <http://a/> .\n:b :r <<( :b :r :c )>> .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, nil, nil,
+			"FILE:2: not Turtle: a statement about"},
+		{"RDF-star as a name", "a.ttl", "@prefix : <http://a/> .\n:b :r :c ~ :d .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}},
+			[]string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
+		{"RDF-star as an annotation", "a.ttl", "@prefix : <http://a/> .\n:b :r :c {| :r :d |} .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}},
+			[]string{"2: http://a/b|http://a/r|http://a/c"}, nil, "FILE:2: not Turtle: a statement about"},
 		{"names of columns are facts", "a.csv", "h,r,t\n", Options{Format: CSV, NoHeader: true}, []string{"1: h|r|t"}, nil, ""},
-		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"}, []string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},
-		{"no such column", "a.csv", "x,y,z\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "w"}}, nil, nil, `FILE:1: no column is named "w"; give --columns others: there are x, y, z`},
-		{"two columns of that name", "a.csv", "x,y,x\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "3"}}, nil, nil, `FILE:1: two columns are named "x"; give --columns positions`},
+		{"too many", "a.csv", "a,r,b,c\na,r,b\n", Options{Format: CSV}, []string{"2: a|r|b"},
+			[]string{"FILE:1: 4 fields instead of 3; choose head, relation and tail with --columns"}, ""},
+		{"no such column", "a.csv", "x,y,z\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "w"}}, nil, nil,
+			`FILE:1: no column is named "w"; give --columns others: there are x, y, z`},
+		{"two columns of that name", "a.csv", "x,y,x\na,r,b\n", Options{Format: CSV, Header: true, Columns: []string{"x", "y", "3"}}, nil, nil,
+			`FILE:1: two columns are named "x"; give --columns positions`},
 		{"tabs", "a.csv", "a\tr\tb\n", Options{Format: CSV}, nil, []string{"FILE:1: tabs where commas belong; read the file with --format tsv"}, ""},
-		{"too few", "a.csv", "a\n", Options{Format: CSV}, nil, []string{"FILE:1: 1 field instead of 3; give every line a head, a relation and a tail, separated by commas"}, ""},
-		{"spaces for tabs", "a.tsv", "a r b\na r\tb\na\n", Options{Format: TSV}, nil, []string{"FILE:1: spaces where tabs belong; separate head, relation and tail by single tabs", "FILE:2: 2 fields instead of 3; separate", "FILE:3: 1 field instead of 3; separate"}, ""},
-		{"spaces for tabs, columns", "a.tsv", "a r b\n", Options{Format: TSV, Columns: []string{"1", "2", "3"}}, nil, []string{"FILE:1: spaces where tabs belong; separate"}, ""},
-		{"spaces for tabs below a header", "a.tsv", "x\ty\tz\na r b\n", Options{Format: TSV, Header: true}, nil, []string{"FILE:2: spaces where tabs belong; separate"}, ""},
-		{"position beyond", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"1", "2", "4"}}, nil, []string{"FILE:1: 3 fields, but field 4 is chosen; give every line the same fields, or choose others with --columns"}, ""},
-		{"position 0", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"0", "2", "3"}}, nil, nil, "FILE:1: there is no column 0; give --columns others"},
+		{"too few", "a.csv", "a\n", Options{Format: CSV}, nil,
+			[]string{"FILE:1: 1 field instead of 3; give every line a head, a relation and a tail, separated by commas"}, ""},
+		{"spaces for tabs", "a.tsv", "a r b\na r\tb\na\n", Options{Format: TSV}, nil,
+			[]string{"FILE:1: spaces where tabs belong; separate head, relation and tail by single tabs", "FILE:2: 2 fields instead of 3; separate",
+				"FILE:3: 1 field instead of 3; separate"}, ""},
+		{"spaces for tabs, columns", "a.tsv", "a r b\n", Options{Format: TSV, Columns: []string{"1", "2", "3"}}, nil,
+			[]string{"FILE:1: spaces where tabs belong; separate"}, ""},
+		{"spaces for tabs below a header", "a.tsv", "x\ty\tz\na r b\n", Options{Format: TSV, Header: true}, nil,
+			[]string{"FILE:2: spaces where tabs belong; separate"}, ""},
+		{"position beyond", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"1", "2", "4"}}, nil,
+			[]string{"FILE:1: 3 fields, but field 4 is chosen; give every line the same fields, or choose others with --columns"}, ""},
+		{"position 0", "a.tsv", "a\tr\tb\n", Options{Format: TSV, Columns: []string{"0", "2", "3"}}, nil, nil,
+			"FILE:1: there is no column 0; give --columns others"},
 		{"unlike the header", "a.csv", "x,y,z\na,r\n", Options{Format: CSV, Header: true}, nil, []string{"FILE:2: 2 fields, but the header has 3"}, ""},
 		{"quote within", "a.csv", "a,r\"s,b\nc,r,d\n", Options{Format: CSV}, []string{"2: c|r|d"}, []string{`FILE:1: not CSV: bare " in non-quoted-field`}, ""},
-		{"line break in a name", "a.csv", "a,r,\"b\nc\"\nd,r,e\n", Options{Format: CSV}, []string{"3: d|r|e"}, []string{"FILE:1: the tail has a tab, a line break or NUL"}, ""},
+		{"line break in a name", "a.csv", "a,r,\"b\nc\"\nd,r,e\n", Options{Format: CSV}, []string{"3: d|r|e"},
+			[]string{"FILE:1: the tail has a tab, a line break or NUL"}, ""},
 		{"tab in a name", "a.csv", "a,\"r\ts\",b\n", Options{Format: CSV}, nil, []string{"FILE:1: the relation has a tab"}, ""},
 		{"empty name", "a.csv", "a,,b\n", Options{Format: CSV}, nil, []string{"FILE:1: the relation is empty"}, ""},
 		{"invalid UTF-8", "a.csv", "a,r,\xff\n", Options{Format: CSV}, nil, []string{"FILE:1: the tail is not valid UTF-8"}, ""},
-		{"long name", "a.csv", "a,r," + strings.Repeat("x", triples.MaxName+1) + "\n", Options{Format: CSV}, nil, []string{"FILE:1: the tail has 4097 bytes, the limit for a name is 4096"}, ""},
+		{"long name", "a.csv", "a,r," + strings.Repeat("x", triples.MaxName+1) + "\n", Options{Format: CSV}, nil,
+			[]string{"FILE:1: the tail has 4097 bytes, the limit for a name is 4096"}, ""},
 		{"inverse", "a.csv", "a,~r,b\n", Options{Format: CSV}, nil, []string{`FILE:1: relation "~r" begins with ~`}, ""},
 		{"UTF-16", "a.csv", "\xff\xfea\x00,\x00", Options{Format: CSV}, nil, nil, "FILE:1: the file is UTF-16 text; save it as UTF-8"},
 		{"mixed line ends and a mark", "a.csv", "\ufeffa,r,b\r\nc,r,d\ne,r,f", Options{Format: CSV}, []string{"1: a|r|b", "2: c|r|d", "3: e|r|f"}, nil, ""},
 		{"empty", "a.csv", "", Options{Format: CSV}, nil, nil, "FILE: the file is empty"},
-		{"quote without end", "a.csv", "c,r,d\na,r,\"" + strings.Repeat("b,r,c\n", 1<<18), Options{Format: CSV}, []string{"1: c|r|d"}, nil, "FILE:2: the record here does not end within"},
-		{"blank line", "a.tsv", "x\ty\tz\na\tr\tb\n\nc\tr\td\n", Options{Format: TSV, Header: true}, []string{"2: a|r|b", "4: c|r|d"}, []string{"FILE:3: blank line; remove it"}, ""},
+		{"quote without end", "a.csv", "c,r,d\na,r,\"" + strings.Repeat("b,r,c\n", 1<<18), Options{Format: CSV}, []string{"1: c|r|d"}, nil,
+			"FILE:2: the record here does not end within"},
+		{"blank line", "a.tsv", "x\ty\tz\na\tr\tb\n\nc\tr\td\n", Options{Format: TSV, Header: true}, []string{"2: a|r|b", "4: c|r|d"},
+			[]string{"FILE:3: blank line; remove it"}, ""},
 		{"blank lines at the end", "a.tsv", "x\ty\tz\na\tr\tb\n\r\n\n", Options{Format: TSV, Header: true}, []string{"2: a|r|b"}, nil, ""},
 		{"blank lines at the end of CSV", "a.csv", "a,r,b\n\r\n\n", Options{Format: CSV}, []string{"1: a|r|b"}, nil, ""},
-		{"no statement", "a.nt", "<http://a/b> <http://a/r> <http://a/c> .\n# comment\n\n<http://a/b> <http://a/r> .\n", Options{Format: NTriples}, []string{"1: http://a/b|http://a/r|http://a/c"}, []string{`FILE:4: not a statement of N-Triples: "." is neither an IRI nor a blank node nor a literal`}, ""},
-		{"Turtle", "a.ttl", "@prefix a: <http://a/> .\na:b a:r a:c .\na:b a:r a:d\na:e a:r a:f .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}}, []string{"2: http://a/b|http://a/r|http://a/c", "3: http://a/b|http://a/r|http://a/d"}, nil, "FILE:4: not Turtle: 'a' stands where a comma, a semicolon or '.' belongs"},
-		{"JSON lines", "a.jsonl", `{"head": "Ada \"L\"", "relation": "knows", "tail": 7, "since": 1840}` + "\n" + `["a", "r", "b"]` + "\n\n" + ` {"Object":"b","subject":"a","predicate":"r"}` + "\r\n\n", Options{Format: JSONL}, []string{`1: Ada "L"|knows|7`, "2: a|r|b", "4: a|r|b"}, []string{"FILE:3: blank line; write"}, ""},
-		{"bad JSON lines", "a.jsonl", `{"head": "a", "relation": "r"}` + "\n" + `["a","r"]` + "\n" + `{"h":"a","r":null,"t":"b"}` + "\n" + `["a","r",["b"]]` + "\n" + `{"h":"a"` + "\n" + `["a","r","b\tc"]` + "\n7\n" + `["a","r",1.5]` + "\n" + `["","r","b"]`, Options{Format: JSONL}, nil, []string{
-			"FILE:1: the keys are head, relation; write", "FILE:2: 2 values instead of 3", "FILE:3: the relation is null, neither a text nor an integer", `FILE:4: the tail is ["b"], neither`,
-			"FILE:5: not a JSON object or array: unexpected end", "FILE:6: the tail has a tab, a line break or NUL", "FILE:7: not a JSON object or array", "FILE:8: the tail is 1.5", "FILE:9: the head is empty",
-		}, ""},
-		{"keys of JSON lines", "a.jsonl", `{"from": "a", "verb": "r", "to": "b"}` + "\n" + `["x", "a", "r", "b"]` + "\n", Options{Format: JSONL, Columns: []string{"from", "verb", "to"}}, []string{"1: a|r|b"}, []string{`FILE:2: no column is named "from"; write`}, ""},
-		{"positions in JSON lines", "a.jsonl", `["x", "a", "r", "b"]` + "\n" + `["a", "r"]` + "\n" + `{"1":"a"}` + "\n", Options{Format: JSONL, Columns: []string{"2", "3", "4"}}, []string{"1: a|r|b"}, []string{"FILE:2: 2 values, but value 3 is chosen", "FILE:3: the keys are 1"}, ""},
-		{"N-Quads", "a.nq", "<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n_:b <http://a/r> _:c _:g .\n<http://a/b> <http://a/r> <http://a/c> .\n<http://a/b> <http://a/r> <http://a/c> \"g\" .\n", Options{Format: NQuads, Prefixes: &rdf.Prefixes{}}, []string{"1: http://a/b|http://a/r|http://a/c", "2: _:b|http://a/r|_:c", "3: http://a/b|http://a/r|http://a/c"}, []string{"FILE:4: not a statement of N-Triples: the name of the graph is a literal"}, ""},
-		{"N-Quads as N-Triples", "a.nt", "<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n", Options{Format: NTriples, Prefixes: &rdf.Prefixes{}}, nil, []string{"FILE:1: a statement of N-Quads, with the name of a graph; --format nquads reads it without that name"}, ""},
-		{"OpenKE", "train2id.txt", "3\n0 1 2\n0 1\n3\t4\t5\n", Options{Format: OpenKE}, []string{"2: 0|2|1", "4: 3|5|4"}, []string{"FILE:3: 2 fields instead of 3; write the ids of head, tail and relation, in this order"}, ""},
+		{"no statement", "a.nt", "<http://a/b> <http://a/r> <http://a/c> .\n# comment\n\n<http://a/b> <http://a/r> .\n", Options{Format: NTriples},
+			[]string{"1: http://a/b|http://a/r|http://a/c"},
+			[]string{`FILE:4: not a statement of N-Triples: "." is neither an IRI nor a blank node nor a literal`}, ""},
+		{"Turtle", "a.ttl", "@prefix a: <http://a/> .\na:b a:r a:c .\na:b a:r a:d\na:e a:r a:f .\n", Options{Format: Turtle, Prefixes: &rdf.Prefixes{}},
+			[]string{"2: http://a/b|http://a/r|http://a/c", "3: http://a/b|http://a/r|http://a/d"}, nil,
+			"FILE:4: not Turtle: 'a' stands where a comma, a semicolon or '.' belongs"},
+		{"JSON lines", "a.jsonl",
+			`{"head": "Ada \"L\"", "relation": "knows", "tail": 7, "since": 1840}` + "\n" + `["a", "r", "b"]` + "\n\n" +
+				` {"Object":"b","subject":"a","predicate":"r"}` + "\r\n\n", Options{Format: JSONL}, []string{`1: Ada "L"|knows|7`, "2: a|r|b", "4: a|r|b"},
+			[]string{"FILE:3: blank line; write"}, ""},
+		{"bad JSON lines", "a.jsonl",
+			`{"head": "a", "relation": "r"}` + "\n" + `["a","r"]` + "\n" + `{"h":"a","r":null,"t":"b"}` + "\n" + `["a","r",["b"]]` + "\n" + `{"h":"a"` + "\n" +
+				`["a","r","b\tc"]` + "\n7\n" + `["a","r",1.5]` + "\n" + `["","r","b"]`, Options{Format: JSONL}, nil, []string{
+				"FILE:1: the keys are head, relation; write", "FILE:2: 2 values instead of 3", "FILE:3: the relation is null, neither a text nor an integer",
+				`FILE:4: the tail is ["b"], neither`,
+				"FILE:5: not a JSON object or array: unexpected end", "FILE:6: the tail has a tab, a line break or NUL", "FILE:7: not a JSON object or array",
+				"FILE:8: the tail is 1.5", "FILE:9: the head is empty",
+			}, ""},
+		{"keys of JSON lines", "a.jsonl", `{"from": "a", "verb": "r", "to": "b"}` + "\n" + `["x", "a", "r", "b"]` + "\n",
+			Options{Format: JSONL, Columns: []string{"from", "verb", "to"}}, []string{"1: a|r|b"}, []string{`FILE:2: no column is named "from"; write`}, ""},
+		{"positions in JSON lines", "a.jsonl", `["x", "a", "r", "b"]` + "\n" + `["a", "r"]` + "\n" + `{"1":"a"}` + "\n",
+			Options{Format: JSONL, Columns: []string{"2", "3", "4"}}, []string{"1: a|r|b"},
+			[]string{"FILE:2: 2 values, but value 3 is chosen", "FILE:3: the keys are 1"}, ""},
+		{"N-Quads", "a.nq",
+			"<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n_:b <http://a/r> _:c _:g .\n<http://a/b> <http://a/r> <http://a/c> .\n<http://a/b> " +
+				"<http://a/r> <http://a/c> \"g\" .\n", Options{Format: NQuads, Prefixes: &rdf.Prefixes{}},
+			[]string{"1: http://a/b|http://a/r|http://a/c", "2: _:b|http://a/r|_:c", "3: http://a/b|http://a/r|http://a/c"},
+			[]string{"FILE:4: not a statement of N-Triples: the name of the graph is a literal"}, ""},
+		{"N-Quads as N-Triples", "a.nt", "<http://a/b> <http://a/r> <http://a/c> <http://a/g> .\n", Options{Format: NTriples, Prefixes: &rdf.Prefixes{}}, nil,
+			[]string{"FILE:1: a statement of N-Quads, with the name of a graph; --format nquads reads it without that name"}, ""},
+		{"OpenKE", "train2id.txt", "3\n0 1 2\n0 1\n3\t4\t5\n", Options{Format: OpenKE}, []string{"2: 0|2|1", "4: 3|5|4"},
+			[]string{"FILE:3: 2 fields instead of 3; write the ids of head, tail and relation, in this order"}, ""},
 		{"OpenKE without number", "train2id.txt", "0 1 2\n", Options{Format: OpenKE}, nil, nil, "FILE:1: the first line is not the number of the others"},
-		{"OpenKE cut short", "train2id.txt", "3\n0 1 2\n", Options{Format: OpenKE}, []string{"2: 0|2|1"}, nil, "FILE:1: the first line announces 3 lines, but there are 1"},
+		{"OpenKE cut short", "train2id.txt", "3\n0 1 2\n", Options{Format: OpenKE}, []string{"2: 0|2|1"}, nil,
+			"FILE:1: the first line announces 3 lines, but there are 1"},
 		{"no Parquet", "a.parquet", "PAR1 and no more", Options{Format: Parquet}, nil, nil, "reading FILE: not a Parquet file, or damaged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -341,10 +395,13 @@ func TestDetect(t *testing.T) {
 		name, text string
 		want       Format
 	}{
-		{"a.csv", "a\tr\tb\n", CSV}, {"a.CSV.gz", "", CSV}, {"a.tsv", "a,r,b\n", TSV}, {"a.nt", "", NTriples}, {"a.ttl.zst", "", Turtle}, {"a.parquet", "", Parquet},
+		{"a.csv", "a\tr\tb\n", CSV}, {"a.CSV.gz", "", CSV}, {"a.tsv", "a,r,b\n", TSV}, {"a.nt", "", NTriples}, {"a.ttl.zst", "", Turtle},
+		{"a.parquet", "", Parquet},
 		{"a.txt", "a\tr\tb\n", TSV}, {"a.txt", "a,r,b\n", CSV}, {"a.txt", "a,b,c\tr\td\n", TSV}, {"a", "\n<http://a> <http://r> <http://b> .\n", NTriples},
-		{"a.txt", "# comment\n@prefix a: <http://a/> .\n", Turtle}, {"a", "PREFIX a: <http://a/>\n", Turtle}, {"a.txt", "a r b\n", TSV}, {"a.txt", "", TSV}, {"a.dat", "PAR1", Parquet},
-		{"a.jsonl.gz", "", JSONL}, {"a.NDJSON", "", JSONL}, {"a.txt", `{"head": "a", "relation": "r", "tail": "b"}` + "\n", JSONL}, {"a.json", `["a", "r", "b"]` + "\n", JSONL}, {"a.txt", "{\"a\"\tr\tb\n", TSV},
+		{"a.txt", "# comment\n@prefix a: <http://a/> .\n", Turtle}, {"a", "PREFIX a: <http://a/>\n", Turtle}, {"a.txt", "a r b\n", TSV}, {"a.txt", "", TSV},
+		{"a.dat", "PAR1", Parquet},
+		{"a.jsonl.gz", "", JSONL}, {"a.NDJSON", "", JSONL}, {"a.txt", `{"head": "a", "relation": "r", "tail": "b"}` + "\n", JSONL},
+		{"a.json", `["a", "r", "b"]` + "\n", JSONL}, {"a.txt", "{\"a\"\tr\tb\n", TSV},
 		{"a.nq", "", NQuads}, {"a.txt", "<http://a> <http://r> <http://b> <http://g> .\n", NQuads},
 	} {
 		if got, err := Detect(t.Context(), put(t, c.name, c.text)); err != nil || got != c.want {
@@ -363,10 +420,12 @@ func TestDetect(t *testing.T) {
 func TestForeign(t *testing.T) {
 	tar := strings.Repeat("\x00", 257) + "ustar"
 	for _, c := range []struct{ name, text, want string }{
-		{"a.tar.gz", "", "an archive: unpack it first"}, {"a.TGZ", "", "an archive"}, {"a.zip", "", "an archive"}, {"a", "PK\x03\x04", "an archive"}, {"a.txt", tar, "an archive"},
+		{"a.tar.gz", "", "an archive: unpack it first"}, {"a.TGZ", "", "an archive"}, {"a.zip", "", "an archive"}, {"a", "PK\x03\x04", "an archive"},
+		{"a.txt", tar, "an archive"},
 		{"a.rdf", "", "RDF/XML, which is not read: convert it"}, {"a.owl.bz2", "", "RDF/XML"}, {"a.txt", "<?xml version=\"1.0\"?>\n", "RDF/XML"},
 		{"a.jsonld", "", "JSON-LD"}, {"a.json", "{\"@context\": {}}", "JSON-LD"}, {"a.json", "[\n  {\n\"@id\": \"x\"}]", "JSON-LD"},
-		{"a.json", `[{"head": "a"}, {"head": "b"}]`, "JSON that is not one fact a line"}, {"a.json", "[\n {", "JSON that is not"}, {"a.json", "{\n \"facts\": [", "JSON that is not"},
+		{"a.json", `[{"head": "a"}, {"head": "b"}]`, "JSON that is not one fact a line"}, {"a.json", "[\n {", "JSON that is not"},
+		{"a.json", "{\n \"facts\": [", "JSON that is not"},
 		{"a.trig", "", "TriG"}, {"a.xlsx", "", "a spreadsheet: save it as CSV first"},
 	} {
 		url := put(t, c.name, c.text)
@@ -376,9 +435,11 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// FuzzJSONLines checks that every line is a fact, is bad, or is blank at the end, and that a fact's names are in its line.
+// FuzzJSONLines checks that every line is a fact, is bad, or is blank at the end, and that a fact's names are in its
+// line.
 func FuzzJSONLines(f *testing.F) {
-	for _, text := range []string{"", "[\"a\",\"r\",\"b\"]\n", "{\"head\":\"a\",\"relation\":\"r\",\"tail\":-1}\n\n", "{\"s\":1,\"p\":null}", "[1,2,3]\n{", "\x1f\x8b", "[\"\\ud800\",\"r\",\"b\"]"} {
+	for _, text := range []string{"", "[\"a\",\"r\",\"b\"]\n", "{\"head\":\"a\",\"relation\":\"r\",\"tail\":-1}\n\n", "{\"s\":1,\"p\":null}", "[1,2,3]\n{",
+		"\x1f\x8b", "[\"\\ud800\",\"r\",\"b\"]"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -415,8 +476,8 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
-// TestFlattenOfManyKeys reads more keys than a line can have, for which a search among them all for each would take many minutes, and objects in
-// objects whose keys together have names that no memory holds.
+// TestFlattenOfManyKeys reads more keys than a line can have, for which a search among them all for each would take
+// many minutes, and objects in objects whose keys together have names that no memory holds.
 func TestFlattenOfManyKeys(t *testing.T) {
 	text := []byte("{")
 	const many = 1 << 20
@@ -469,10 +530,12 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestNamesOfIDsWithoutLabel checks that an id without a label never gets the name of another id, also where another one is renamed to its text.
+// TestNamesOfIDsWithoutLabel checks that an id without a label never gets the name of another id, also where another
+// one is renamed to its text.
 func TestNamesOfIDsWithoutLabel(t *testing.T) {
 	for labels, names := range map[string]map[string]string{
-		"Q1\tX\n":                   {"X": "X (X)", "X (X)": "X (X) (X)", "X (X) (X)": "X (X) (X) (X)", "X (X) ": "X (X) ", "X (Y)": "X (Y)", "Y (Y)": "Y (Y)", " (": " ("},
+		"Q1\tX\n": {"X": "X (X)", "X (X)": "X (X) (X)", "X (X) (X)": "X (X) (X) (X)", "X (X) ": "X (X) ", "X (Y)": "X (Y)", "Y (Y)": "Y (Y)",
+			" (": " ("},
 		"Q1\tX\nQ2\tX (X)\n":        {"X": "X (X) (X)", "X (X)": "X (X) (X) (X)", "X (X) (X)": "X (X) (X) (X) (X)"},
 		"Q1\tX\nX (X)\tY\n":         {"X": "X (X)", "X (X)": "Y", "X (X) (X)": "X (X) (X) (X)", "Y": "Y (Y)"},
 		"Q1\tX (X)\n":               {"X": "X", "X (X)": "X (X) (X (X))", "X (X) (X (X))": "X (X) (X (X)) (X (X))"},
@@ -497,11 +560,13 @@ func TestNameIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, bad, _, err := read(t, put(t, "train2id.txt", "3\n0 1 0\n2 7 0\n3 4 0\n"), Options{Format: OpenKE, Entities: l})
-	if diff := cmp.Diff([]string{"2: /m/01|0|New York", "4: Rome (3)|0|Rome (4)"}, got); diff != "" || err != nil || len(bad) != 1 || !strings.Contains(bad[0], `:3: entity "7" is not in mem://`) {
+	if diff := cmp.Diff([]string{"2: /m/01|0|New York", "4: Rome (3)|0|Rome (4)"}, got); diff != "" || err != nil || len(bad) != 1 ||
+		!strings.Contains(bad[0], `:3: entity "7" is not in mem://`) {
 		t.Errorf("bad lines %q, error %v, facts (-want +got):\n%s", bad, err, diff)
 	}
 	for text, want := range map[string]string{
-		"1\na\n": ":2: no id follows the name", "2\na 0\nb 0\n": ":3: id 0 is a duplicate", "3\na 0\na 1\na (1) 2\n": `the name "a (1)" is also that of another id`, "1\na x\n": `"x" is no id`, "2\na 0\n": "announces 2 lines, but there are 1",
+		"1\na\n": ":2: no id follows the name", "2\na 0\nb 0\n": ":3: id 0 is a duplicate",
+		"3\na 0\na 1\na (1) 2\n": `the name "a (1)" is also that of another id`, "1\na x\n": `"x" is no id`, "2\na 0\n": "announces 2 lines, but there are 1",
 	} {
 		if _, err := ReadNameIDs(t.Context(), put(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -513,7 +578,8 @@ func TestNameIDs(t *testing.T) {
 // tab-separated text can hold them.
 func FuzzRead(f *testing.F) {
 	for i := range Formats {
-		for _, text := range []string{"a,r,b\n\"c\"\"d\",r,e\n", "a\tr\tb\n", "<http://a/b> <http://a/r> _:c .\n", "@prefix a: <http://a/> . a:b a:r [a:c (a:d 'x'@en)] .", "2\n0 1 2\n", "PAR1", "\xff\xfe"} {
+		for _, text := range []string{"a,r,b\n\"c\"\"d\",r,e\n", "a\tr\tb\n", "<http://a/b> <http://a/r> _:c .\n",
+			"@prefix a: <http://a/> . a:b a:r [a:c (a:d 'x'@en)] .", "2\n0 1 2\n", "PAR1", "\xff\xfe"} {
 			f.Add([]byte(text), i)
 		}
 	}
@@ -555,8 +621,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzReadTable checks for any pairs, such as the types of entities, that what is read are names, one pair a line, and of
-// plain TSV the line itself.
+// FuzzReadTable checks for any pairs, such as the types of entities, that what is read are names, one pair a line, and
+// of plain TSV the line itself.
 func FuzzReadTable(f *testing.F) {
 	for _, text := range []string{"", "a\tb\n", "a,b\r\n\"c\n\",\"d\"\"\"\n", "a;b\nc;d", "\ufeffa\tb\tc\n\nd\n", "a\t\n\tb\n\x00\tb", "\xff\xfe", "\x1f\x8b"} {
 		f.Add([]byte(text), false)
@@ -598,10 +664,11 @@ func FuzzReadTable(f *testing.F) {
 	})
 }
 
-// FuzzLabels checks for any file of labels that ids have names of their own: those with a label, and those without one whose text is
-// another id's label, or what such an id is renamed to.
+// FuzzLabels checks for any file of labels that ids have names of their own: those with a label, and those without one
+// whose text is another id's label, or what such an id is renamed to.
 func FuzzLabels(f *testing.F) {
-	for _, text := range []string{"Q1\tBerlin\nQ2\tParis\n", "1\tX\n2\tX\n", "1\tA (2)\n2\tA\n3\tA\n", "1\tB\n2\tB (B)\n", "1\tB\nB (B)\tB (B) (B)\n", "1\tB\n2\tB (B) (B)\n", "3\na b 0\nb\tb\t1\nc 2\n", "1\n a\t0"} {
+	for _, text := range []string{"Q1\tBerlin\nQ2\tParis\n", "1\tX\n2\tX\n", "1\tA (2)\n2\tA\n3\tA\n", "1\tB\n2\tB (B)\n", "1\tB\nB (B)\tB (B) (B)\n",
+		"1\tB\n2\tB (B) (B)\n", "3\na b 0\nb\tb\t1\nc 2\n", "1\n a\t0"} {
 		f.Add(text, false)
 		f.Add(text, true)
 	}

@@ -34,7 +34,8 @@ func foreignText(start string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(start), "\n")
 	first = strings.TrimSpace(first)
 	switch {
-	case strings.HasPrefix(start, "PK\x03\x04"), strings.HasPrefix(start, "7z\xbc\xaf"), strings.HasPrefix(start, "Rar!\x1a"), len(start) > tarMagic && strings.HasPrefix(start[tarMagic:], "ustar"):
+	case strings.HasPrefix(start, "PK\x03\x04"), strings.HasPrefix(start, "7z\xbc\xaf"), strings.HasPrefix(start, "Rar!\x1a"),
+		len(start) > tarMagic && strings.HasPrefix(start[tarMagic:], "ustar"):
 		return archive
 	case strings.HasPrefix(first, "<?xml"), strings.HasPrefix(first, "<rdf:RDF"):
 		return rdfXML

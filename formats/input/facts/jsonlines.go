@@ -16,7 +16,8 @@ import (
 
 // isObject reports whether a line is a JSON object, or an array of values.
 func isObject(line string) bool {
-	return (strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") && !strings.HasPrefix(strings.TrimLeft(line[1:], " "), "{")) && json.Valid([]byte(line))
+	return (strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") && !strings.HasPrefix(strings.TrimLeft(line[1:], " "), "{")) &&
+		json.Valid([]byte(line))
 }
 
 // readObjects reads JSON lines: each is an object with the names of head, relation and tail, or an array of the three.
@@ -54,7 +55,8 @@ func factOf(text []byte, columns []string) (Fact, []unread, error) {
 	return Fact{names[0], names[1], names[2]}, left, nil
 }
 
-// valuesOf returns the values of head, relation and tail, and the columns that are left. A key within an inner object has both names: start.id.
+// valuesOf returns the values of head, relation and tail, and the columns that are left. A key within an inner object
+// has both names: start.id.
 func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []unread, err error) {
 	// A line is an array of values or an object with keys.
 	var keys []string // of an array there are none
@@ -105,8 +107,8 @@ func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []
 // mostNames bounds the names of a line's keys, in bytes: each key has those of all objects around it in its name.
 const mostNames = 16 * triples.MaxLine
 
-// flatten returns the keys and values of an object and of the objects within it, whose keys follow the outer key and a dot. A key that occurs twice
-// is an error.
+// flatten returns the keys and values of an object and of the objects within it, whose keys follow the outer key and a
+// dot. A key that occurs twice is an error.
 func flatten(text []byte) (keys []string, values []json.RawMessage, err error) {
 	decoder, size := json.NewDecoder(bytes.NewReader(text)), 0
 	var members func(prefix string) error

@@ -40,9 +40,10 @@ func (l *Labels) Name(id string) (string, bool) {
 	return l.withoutLabel(id), true
 }
 
-// withoutLabel returns the name of an id that has no label: its text, unless that is the name of an id with a label. X becomes X (X) then, and as that may be
-// an id, too, this becomes X (X) (X), and so on: each id of the series takes the next text that no label has. The name depends on the id and
-// the labels alone, so that all files of a graph have the same.
+// withoutLabel returns the name of an id that has no label: its text, unless that is the name of an id with a label. X
+// becomes X (X) then, and as that may be an id, too, this becomes X (X) (X), and so on: each id of the series takes the
+// next text that no label has. The name depends on the id and the labels alone, so that all files of a graph have the
+// same.
 func (l *Labels) withoutLabel(id string) string {
 	for at := range len(id) + 1 {
 		first := id[:at]
@@ -198,7 +199,8 @@ func eachCounted(url string, r io.Reader, each func(line int, text string) error
 		return bad(b)
 	})
 	if err == nil && found != declared {
-		return fmt.Errorf("%s:1: the first line announces %s, but there are %d; the file is cut short, or the number is wrong", url, plural(int(declared), "line"), found)
+		return fmt.Errorf("%s:1: the first line announces %s, but there are %d; the file is cut short, or the number is wrong", url,
+			plural(int(declared), "line"), found)
 	}
 	return err
 }

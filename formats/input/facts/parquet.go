@@ -88,7 +88,8 @@ func (t *parquetTable) group(ctx context.Context, f *parquet.ColumnFile, group i
 			return err
 		}
 		if _, err := compress.GetCodec(chunk.Compression()); err != nil && chunk.Compression() != parquet.LZ4Raw {
-			return unreadable{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip", chunk.Compression())}
+			return unreadable{fmt.Errorf("a column is compressed with %s, which cannot be read; write the file again with zstd, snappy or gzip",
+				chunk.Compression())}
 		}
 		if next[i], err = namesOf(f, group, column); err != nil {
 			return err

@@ -48,7 +48,8 @@ func usual(fields []string) (at [3]int, ok bool) {
 	return at, false
 }
 
-// plain returns the name of a column in lower case, without the mark of a comment, or of a space of ids as in :START_ID(Person).
+// plain returns the name of a column in lower case, without the mark of a comment, or of a space of ids as in
+// :START_ID(Person).
 func plain(name string) string {
 	name = strings.TrimLeft(strings.ToLower(strings.TrimSpace(name)), "# ")
 	if name, _, space := strings.Cut(name, "_id("); space {
@@ -253,7 +254,8 @@ func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) er
 	records.FieldsPerRecord, records.ReuseRecord = -1, true
 	first, _, _ := strings.Cut(string(start), "\n")
 	records.Comma = comma(first)
-	// The csv package counts lines after the comments. It continues behind a record that is not CSV, but not behind one that is too long.
+	// The csv package counts lines after the comments. It continues behind a record that is not CSV, but not behind one
+	// that is too long.
 	last := t.comments // line of the previous record
 	for {
 		limited.left = maxRecord

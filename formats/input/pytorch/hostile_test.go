@@ -153,22 +153,28 @@ func TestRefusesPickles(t *testing.T) {
 		"call without a tuple": {program("ccollections\nOrderedDict\n", "NR."), "without a tuple"},
 		"ordered dict of more": {program("ccollections\nOrderedDict\n", "N", tuple1, "R."), "with other arguments"},
 		"tensor of less":       {program("ctorch._utils\n_rebuild_tensor_v2\n", ")R."), "with other arguments"},
-		"parameter of a text":  {program("ctorch._utils\n_rebuild_parameter\n", text("x"), newTrue, "ccollections\nOrderedDict\n)R", tuple3, "R."), "with other arguments"},
-		"no state_dict":        {program("N."), "it holds no state_dict"},
-		"list":                 {program("]."), "it holds no state_dict"},
-		"model is no dict":     {program("}", text("model"), "Ns."), `its "model" is no state_dict`},
-		"number as key":        {program("}", "K\x01", tensorOf(four, 0, numbers(4), numbers(1)), "s."), "is no text"},
-		"shared numbers":       {program("}", text("v"), tensorOf(four, 0, numbers(4), numbers(1)), "s", text("w"), tensorOf(four, 0, numbers(4), numbers(1)), "s."), `tensors "v" and "w" share numbers of storage 0`},
-		"two types": {program("}", text("v"), tensorOf(four, 0, numbers(2), numbers(1)), "s", text("w"), tensorOf(storageOf("DoubleStorage", "0", 2), 0, numbers(1), numbers(1)), "s."),
+		"parameter of a text": {program("ctorch._utils\n_rebuild_parameter\n", text("x"), newTrue, "ccollections\nOrderedDict\n)R", tuple3, "R."),
+			"with other arguments"},
+		"no state_dict":    {program("N."), "it holds no state_dict"},
+		"list":             {program("]."), "it holds no state_dict"},
+		"model is no dict": {program("}", text("model"), "Ns."), `its "model" is no state_dict`},
+		"number as key":    {program("}", "K\x01", tensorOf(four, 0, numbers(4), numbers(1)), "s."), "is no text"},
+		"shared numbers": {program("}", text("v"), tensorOf(four, 0, numbers(4), numbers(1)), "s", text("w"), tensorOf(four, 0, numbers(4), numbers(1)),
+			"s."), `tensors "v" and "w" share numbers of storage 0`},
+		"two types": {program("}", text("v"), tensorOf(four, 0, numbers(2), numbers(1)), "s", text("w"),
+			tensorOf(storageOf("DoubleStorage", "0", 2), 0, numbers(1), numbers(1)), "s."),
 			"describe storage 0 in different ways"},
-		"storage of a text":  {checkpoint(tensorOf(text("0"), 0, numbers(4), numbers(1))), "a tensor is not described"},
-		"storage of four":    {program(mark, text("storage"), tuple, binPersID, "."), "a storage is not described"},
-		"storage of a dict":  {checkpoint(tensorOf(program("ctorch\nFloatStorage\n", binPersID)[2:], 0, numbers(4), numbers(1))), "a storage is not described"},
-		"path as key":        {checkpoint(tensorOf(storageOf("FloatStorage", "../0", 4), 0, numbers(4), numbers(1))), `the storage "../0" is not named by a number`},
-		"key with a zero":    {checkpoint(tensorOf(storageOf("FloatStorage", "00", 4), 0, numbers(4), numbers(1))), `the storage "00" is not named by a number`},
-		"no such storage":    {checkpoint(tensorOf(storageOf("FloatStorage", "7", 4), 0, numbers(4), numbers(1))), "no entry data/7"},
-		"huge storage":       {checkpoint(tensorOf(storageOf("FloatStorage", "0", 1<<60-1), 0, numbers(4), numbers(1))), "its entry data/0 has 16 bytes, want"},
-		"overflowing bytes":  {checkpoint(tensorOf(storageOf("DoubleStorage", "0", 1<<61+2), 0, numbers(4), numbers(1))), "storage 0 of 2305843009213693954 numbers"},
+		"storage of a text": {checkpoint(tensorOf(text("0"), 0, numbers(4), numbers(1))), "a tensor is not described"},
+		"storage of four":   {program(mark, text("storage"), tuple, binPersID, "."), "a storage is not described"},
+		"storage of a dict": {checkpoint(tensorOf(program("ctorch\nFloatStorage\n", binPersID)[2:], 0, numbers(4), numbers(1))), "a storage is not described"},
+		"path as key": {checkpoint(tensorOf(storageOf("FloatStorage", "../0", 4), 0, numbers(4), numbers(1))),
+			`the storage "../0" is not named by a number`},
+		"key with a zero": {checkpoint(tensorOf(storageOf("FloatStorage", "00", 4), 0, numbers(4), numbers(1))),
+			`the storage "00" is not named by a number`},
+		"no such storage": {checkpoint(tensorOf(storageOf("FloatStorage", "7", 4), 0, numbers(4), numbers(1))), "no entry data/7"},
+		"huge storage":    {checkpoint(tensorOf(storageOf("FloatStorage", "0", 1<<60-1), 0, numbers(4), numbers(1))), "its entry data/0 has 16 bytes, want"},
+		"overflowing bytes": {checkpoint(tensorOf(storageOf("DoubleStorage", "0", 1<<61+2), 0, numbers(4), numbers(1))),
+			"storage 0 of 2305843009213693954 numbers"},
 		"negative storage":   {checkpoint(tensorOf(storageOf("FloatStorage", "0", -4), 0, numbers(0), numbers(1))), "storage 0 of -4 numbers"},
 		"small storage":      {checkpoint(tensorOf(storageOf("FloatStorage", "0", 3), 0, numbers(3), numbers(1))), "its entry data/0 has 16 bytes, want 12"},
 		"huge shape":         {checkpoint(tensorOf(four, 0, numbers(1<<40, 1<<40), numbers(1<<40, 1))), "needs more than the 4 numbers of storage 0"},
@@ -186,7 +192,8 @@ func TestRefusesPickles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) && (other == "" || !strings.Contains(err.Error(), other)) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
-		if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "data") && !strings.Contains(err.Error(), "tensor") && !strings.Contains(err.Error(), "state_dict")) {
+		if err != nil && (strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), "data") && !strings.Contains(err.Error(), "tensor") && !strings.Contains(err.Error(), "state_dict")) {
 			t.Errorf("%s: the error is not one line that names the entry: %v", name, err)
 		}
 	}

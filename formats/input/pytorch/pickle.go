@@ -71,8 +71,8 @@ type sequence struct {
 	list  bool
 }
 
-// dict keeps its keys in the order in which they were first set. As in Python, setting a key again replaces its value. Other
-// keys than texts are not compared, as no state_dict has them.
+// dict keeps its keys in the order in which they were first set. As in Python, setting a key again replaces its value.
+// Other keys than texts are not compared, as no state_dict has them.
 type dict struct {
 	keys, values []value
 	texts        map[string]int // positions of the keys that are texts

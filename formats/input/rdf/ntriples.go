@@ -30,7 +30,8 @@ func IsQuad(line string) bool {
 	return err != nil && found && wrong == nil
 }
 
-// readStatements calls each for every statement with its line, and bad for other lines. quads allows the name of a graph, which is dropped.
+// readStatements calls each for every statement with its line, and bad for other lines. quads allows the name of a
+// graph, which is dropped.
 func readStatements(name string, r io.Reader, quads bool, each func(line int, s Statement) error, bad func(triples.BadLine) error) error {
 	return triples.ReadLines(name, "subject, predicate, object and a dot", r, func(number int, line []byte) error {
 		s, found, err := parseLine(string(line), quads)

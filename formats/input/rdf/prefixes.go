@@ -18,8 +18,8 @@ var wellKnown = map[string]string{
 	"wd": "http://www.wikidata.org/entity/", "wdt": "http://www.wikidata.org/prop/direct/", "obo": "http://purl.obolibrary.org/obo/",
 }
 
-// Prefixes shortens IRIs to names. Different IRIs have different names, unless one has letters as they are and the other percent-encoded, as
-// in Zo%C3%AB: RFC 3987 takes these for the same. The zero value knows no prefix.
+// Prefixes shortens IRIs to names. Different IRIs have different names, unless one has letters as they are and the
+// other percent-encoded, as in Zo%C3%AB: RFC 3987 takes these for the same. The zero value knows no prefix.
 type Prefixes struct {
 	declared map[string][]string // the namespaces of each prefix of the files
 	list     []binding           // the prefixes in use, the longest namespaces first
@@ -81,7 +81,8 @@ func (p *Prefixes) Name(t Term) string {
 // encoded are bytes beyond ASCII.
 var encoded = regexp.MustCompile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 
-// decodeLetters decodes percent-encoded bytes if all of them are letters and digits; otherwise it returns them unchanged.
+// decodeLetters decodes percent-encoded bytes if all of them are letters and digits; otherwise it returns them
+// unchanged.
 func decodeLetters(bytes string) string {
 	letters, err := url.PathUnescape(bytes)
 	if err != nil || strings.ContainsFunc(letters, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) }) {
@@ -90,7 +91,8 @@ func decodeLetters(bytes string) string {
 	return letters
 }
 
-// shorten returns an IRI with the prefix of its namespace, or in angle brackets if its scheme could be read as a prefix.
+// shorten returns an IRI with the prefix of its namespace, or in angle brackets if its scheme could be read as a
+// prefix.
 func (p *Prefixes) shorten(t Term) string {
 	if p.list == nil {
 		p.prepare()

@@ -46,11 +46,13 @@ func TestTurtle(t *testing.T) {
 		{"_:x :r _:y.z .", []string{"2: _:x <r> _:y.z"}},
 		{"[] :r [ :s :b ; :t [] ] .", []string{"2: _:[f.2] <s> <b>", "2: _:[f.2] <t> _:[f.3]", "2: _:[f.1] <r> _:[f.2]"}},
 		{"[ :r :b ] . [ :r :c ] :s :d .", []string{"2: _:[f.1] <r> <b>", "2: _:[f.2] <r> <c>", "2: _:[f.2] <s> <d>"}},
-		{":a :r ( :b ) , () .", []string{"2: _:[f.1] <" + firstIRI + "> <b>", "2: _:[f.1] <" + restIRI + "> <" + nilIRI + ">", "2: <a> <r> _:[f.1]", "2: <a> <r> <" + nilIRI + ">"}},
+		{":a :r ( :b ) , () .", []string{"2: _:[f.1] <" + firstIRI + "> <b>", "2: _:[f.1] <" + restIRI + "> <" + nilIRI + ">", "2: <a> <r> _:[f.1]",
+			"2: <a> <r> <" + nilIRI + ">"}},
 		{`e:a.b :r\,s :c%20d\!, e:x:y, :1, e: .`, []string{"2: <a.b> <r,s> <c%20d!>", "2: <a.b> <r,s> <x:y>", "2: <a.b> <r,s> <1>", "2: <a.b> <r,s> <>"}},
 		{"# a comment\n:a # another\n :r :b . # <x", []string{"4: <a> <r> <b>"}},
 		{"PREFIX x: <http://e/x/>\nprefix e: <http://e/other/>\nBASE <http://e/p/q?k#f>\nx:a :r <b>, </b>, <../b>, <#b>, <?b>, <//h/b>, <>, <./b/../c> .",
-			[]string{"5: <x/a> <r> <p/b>", "5: <x/a> <r> <b>", "5: <x/a> <r> <b>", "5: <x/a> <r> <p/q?k#b>", "5: <x/a> <r> <p/q?b>", "5: <x/a> <r> <http://h/b>", "5: <x/a> <r> <p/q?k>", "5: <x/a> <r> <p/c>"}},
+			[]string{"5: <x/a> <r> <p/b>", "5: <x/a> <r> <b>", "5: <x/a> <r> <b>", "5: <x/a> <r> <p/q?k#b>", "5: <x/a> <r> <p/q?b>",
+				"5: <x/a> <r> <http://h/b>", "5: <x/a> <r> <p/q?k>", "5: <x/a> <r> <p/c>"}},
 		{`:\u00e4 :r <http://e/\u00e4\U0001F600> .`, nil},
 		{":ä·0 :r <http://e/ö> .", []string{"2: <ä·0> <r> <ö>"}},
 		{"", nil},
@@ -146,15 +148,19 @@ func TestNTriples(t *testing.T) {
 // TestNames checks that the longest namespace counts, and that no two IRIs have the same name.
 func TestNames(t *testing.T) {
 	var p Prefixes
-	for _, d := range [][2]string{{"e", "http://e/"}, {"ex", "http://e/x/"}, {"longer", "http://e/"}, {"twice", "http://a/"}, {"twice", "http://b/"}, {"", "http://empty/"}, {"foaf", "http://mine/"}, {"odd", ""}, {"http", "http://h/"}} {
+	for _, d := range [][2]string{{"e", "http://e/"}, {"ex", "http://e/x/"}, {"longer", "http://e/"}, {"twice", "http://a/"}, {"twice", "http://b/"},
+		{"", "http://empty/"}, {"foaf", "http://mine/"}, {"odd", ""}, {"http", "http://h/"}} {
 		p.Add(d[0], d[1])
 	}
 	seen := map[string]string{}
 	for iri, want := range map[string]string{
-		"http://e/a": "e:a", "http://e/x/a": "ex:a", "http://e/x/": "e:x/", "http://e/": "<http://e/>", "e:a": "<e:a>", "ex:a": "<ex:a>", "http://a/c": "<http://a/c>", "http://b/c": "<http://b/c>",
-		"http://empty/a": ":a", "http://mine/a": "foaf:a", "http://xmlns.com/foaf/0.1/a": "<http://xmlns.com/foaf/0.1/a>", namespace + "type": "rdf:type", "rdf:type": "<rdf:type>",
+		"http://e/a": "e:a", "http://e/x/a": "ex:a", "http://e/x/": "e:x/", "http://e/": "<http://e/>", "e:a": "<e:a>", "ex:a": "<ex:a>",
+		"http://a/c": "<http://a/c>", "http://b/c": "<http://b/c>",
+		"http://empty/a": ":a", "http://mine/a": "foaf:a", "http://xmlns.com/foaf/0.1/a": "<http://xmlns.com/foaf/0.1/a>", namespace + "type": "rdf:type",
+		"rdf:type":   "<rdf:type>",
 		"http://h/a": "http:a", "urn:x": "urn:x", "twice:c": "twice:c", "mailto:a@b": "mailto:a@b",
-		"http://e/Zo%C3%AB": "e:Zoë", "http://e/Zo%eB": "e:Zo%eB", "http://e/a%20b%2F": "e:a%20b%2F", "http://e/%E2%80%8B": "e:%E2%80%8B", "urn:%E4%BA%AC%C3": "urn:%E4%BA%AC%C3",
+		"http://e/Zo%C3%AB": "e:Zoë", "http://e/Zo%eB": "e:Zo%eB", "http://e/a%20b%2F": "e:a%20b%2F", "http://e/%E2%80%8B": "e:%E2%80%8B",
+		"urn:%E4%BA%AC%C3": "urn:%E4%BA%AC%C3",
 	} {
 		got := p.Name(Term{IRI, iri})
 		if got != want {
@@ -178,7 +184,8 @@ func TestNames(t *testing.T) {
 // as N-Triples.
 func FuzzTurtle(f *testing.F) {
 	for _, text := range []string{
-		"@prefix : <http://e/> . :a :r [ :s ( :b 1.5 'x'@en ) ] , <c%20> ; a :d .", "BASE <http://a/b> <> <c> <../d> .", `<http://\u00e4> <http://r> """x"""^^<http://t> .`, "_:a.b <http://r> _:c.",
+		"@prefix : <http://e/> . :a :r [ :s ( :b 1.5 'x'@en ) ] , <c%20> ; a :d .", "BASE <http://a/b> <> <c> <../d> .",
+		`<http://\u00e4> <http://r> """x"""^^<http://t> .`, "_:a.b <http://r> _:c.",
 	} {
 		f.Add(text)
 	}
@@ -202,7 +209,8 @@ func FuzzTurtle(f *testing.F) {
 			return
 		}
 		var got []Statement
-		err = ReadNTriples("again", strings.NewReader(lines.String()), func(_ int, s Statement) error { got = append(got, s); return nil }, func(b triples.BadLine) error { return b })
+		err = ReadNTriples("again", strings.NewReader(lines.String()), func(_ int, s Statement) error { got = append(got, s); return nil },
+			func(b triples.BadLine) error { return b })
 		if err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v: %v, want %v", err, got, want)
 		}

@@ -59,7 +59,8 @@ func isAbsolute(iri string) bool {
 // inLabel reports whether a letter may stand in a blank node's label or in a prefixed name. A dot may, too, but not
 // at the end.
 func inLabel(r rune) bool {
-	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == 0xB7 || r >= 0xC0 && r != 0xD7 && r != 0xF7 && r != utf8.RuneError
+	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == 0xB7 ||
+		r >= 0xC0 && r != 0xD7 && r != 0xF7 && r != utf8.RuneError
 }
 
 // unescape returns the letter that the hexadecimal digits of \u or \U stand for.

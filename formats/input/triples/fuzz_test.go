@@ -11,7 +11,8 @@ import (
 // FuzzRead checks for any text that Read does not panic, that each line is either a fact or bad, and
 // that Line returns the line of a fact.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"", "a\tr\tb\n", "\ufeffa\tr\tb\r\n", "a r b\n", "a\t\tb", "a\tr\tb\tc\n\n", "\xff\tr\tb", "a\x00\tr\tb", "\x1f\x8b", "BZh91AY&SY", "\x28\xb5\x2f\xfd", "\xff\xfea", "a\t~r\tb"} {
+	for _, text := range []string{"", "a\tr\tb\n", "\ufeffa\tr\tb\r\n", "a r b\n", "a\t\tb", "a\tr\tb\tc\n\n", "\xff\tr\tb", "a\x00\tr\tb", "\x1f\x8b",
+		"BZh91AY&SY", "\x28\xb5\x2f\xfd", "\xff\xfea", "a\t~r\tb"} {
 		f.Add([]byte(text))
 	}
 	f.Add([]byte(pack(f, "a\tr\tb\n")))
@@ -57,8 +58,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzReadQueries checks that a query that is read equals the line that was written, and that every line is a query unless
-// there is an error.
+// FuzzReadQueries checks that a query that is read equals the line that was written, and that every line is a query
+// unless there is an error.
 func FuzzReadQueries(f *testing.F) {
 	for _, text := range []string{"", "a\tr\n", "a\t~r", "a\t~", "~a\t~~r\r\n", "a r", "a\tr\tb", "a\tr\n\n\r\n", "\n\na\tr", "\xff\xfea"} {
 		f.Add([]byte(text))
@@ -88,7 +89,8 @@ func FuzzReadQueries(f *testing.F) {
 // FuzzReadNames checks that a name that is read equals the line that was written, and that every line is a name unless
 // there is an error.
 func FuzzReadNames(f *testing.F) {
-	for _, text := range []string{"", "a\nb c\r\n", "\ufeffa\n\n\r\n", "a\n\nb", "0\ta", "~a\n\xff", strings.Repeat("x", MaxName) + "\nx", strings.Repeat("x", MaxName+1), "\xfe\xffa"} {
+	for _, text := range []string{"", "a\nb c\r\n", "\ufeffa\n\n\r\n", "a\n\nb", "0\ta", "~a\n\xff", strings.Repeat("x", MaxName) + "\nx",
+		strings.Repeat("x", MaxName+1), "\xfe\xffa"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -104,8 +106,8 @@ func FuzzReadNames(f *testing.F) {
 	})
 }
 
-// checkLines checks that read, which is strict, passes the lines of a text to each, in order, up to its end or the line of
-// the error.
+// checkLines checks that read, which is strict, passes the lines of a text to each, in order, up to its end or the line
+// of the error.
 func checkLines(t *testing.T, text []byte, read func(each func(line int, text string)) error) {
 	if Packed(text) {
 		t.Skip("packed text is FuzzRead's")

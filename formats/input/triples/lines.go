@@ -56,7 +56,8 @@ type chunkLines struct {
 	bad    func(BadLine) error // is called for overlong lines
 }
 
-// read calls each for every line without its end, in a buffer that the next line overwrites. Blank lines at the end of the text are skipped.
+// read calls each for every line without its end, in a buffer that the next line overwrites. Blank lines at the end of
+// the text are skipped.
 func (c chunkLines) read(each func(number int, line []byte) error) error {
 	next, blank, empty := c.first, 0, c.first == 1 // blank lines are held back until another follows
 	release := func() error {

@@ -68,8 +68,9 @@ func TestRejectsOfAChunkAreMerged(t *testing.T) {
 		"one after the other":      {[]file{{a, []int{9, 10}}, {a, []int{2, 3}}}, "a.txt:2 a.txt:3 a.txt:9 a.txt:10"},
 		"one within the other":     {[]file{{a, []int{4, 5}}, {a, []int{2, 11}}}, "a.txt:2 a.txt:4 a.txt:5 a.txt:11"},
 		"by number, not by letter": {[]file{{a, []int{9}}, {a, []int{8, 10}}}, "a.txt:8 a.txt:9 a.txt:10"},
-		"chunks and texts":         {[]file{{b, []int{1}}, {behind, []int{22}}, {a, []int{7}}, {behind, []int{21}}, {b, []int{2}}, {a, []int{3}}}, "a.txt:3 a.txt:7 a.txt:21 a.txt:22 b.txt:1 b.txt:2"},
-		"a text read twice":        {[]file{{a, []int{1, 4}}, {a, []int{1, 4}}, {a, []int{2}}, {a, []int{2}}}, "a.txt:1 a.txt:1 a.txt:2 a.txt:2 a.txt:4 a.txt:4"},
+		"chunks and texts": {[]file{{b, []int{1}}, {behind, []int{22}}, {a, []int{7}}, {behind, []int{21}}, {b, []int{2}}, {a, []int{3}}},
+			"a.txt:3 a.txt:7 a.txt:21 a.txt:22 b.txt:1 b.txt:2"},
+		"a text read twice": {[]file{{a, []int{1, 4}}, {a, []int{1, 4}}, {a, []int{2}}, {a, []int{2}}}, "a.txt:1 a.txt:1 a.txt:2 a.txt:2 a.txt:4 a.txt:4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := "mem://" + t.Name()

@@ -17,9 +17,9 @@ type QueryLine struct {
 	Tail string
 }
 
-// ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects the inverse relation, or
-// "head TAB relation TAB tail" on all lines. It reads the text like Read, and is strict: it returns the first line that is not
-// a query as a BadLine. Blank lines at the end are skipped.
+// ReadQueries calls each for every query of a text: "source TAB relation", where a leading ~ selects the inverse
+// relation, or "head TAB relation TAB tail" on all lines. It reads the text like Read, and is strict: it returns the
+// first line that is not a query as a BadLine. Blank lines at the end are skipped.
 func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) error) error {
 	fields, cut := "source and relation", make([]int, 2)
 	return chunkLines{name: name, fields: fields, first: 1, text: r, bad: func(b BadLine) error { return b }}.read(func(number int, line []byte) error {

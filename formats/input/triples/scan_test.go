@@ -62,7 +62,8 @@ func TestChunksCoverText(t *testing.T) {
 				t.Errorf("chunks of %d bytes of %q: %q, want %q", size, text, got, want)
 			}
 			sum := sha256.Sum256([]byte(text))
-			if scanned.Size != int64(len(text)) || scanned.Lines != int64(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1) || scanned.SHA256 != hex.EncodeToString(sum[:]) {
+			if scanned.Size != int64(len(text)) || scanned.Lines != int64(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1) ||
+				scanned.SHA256 != hex.EncodeToString(sum[:]) {
 				t.Errorf("%q: %d bytes, %d lines", text, scanned.Size, scanned.Lines)
 			}
 			for i, chunk := range scanned.Chunks {

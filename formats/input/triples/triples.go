@@ -55,17 +55,17 @@ func (b BadLine) Unwrap() error {
 // other line. It stops at the first error that one of them returns, and returns it. So with a bad that
 // returns its argument, Read is strict.
 //
-// Lines end in LF or CRLF; the last may lack its end. Blank lines at the end are skipped. A byte-order mark is skipped, and gzip, bzip2 and zstd
-// are recognized by their first bytes. A fact has three fields separated by single tabs, none of them empty or
-// longer than MaxName, in UTF-8 without NUL, and its relation does not begin with ~. Spaces are part of names.
-// Errors mention name. The error of a text without lines wraps ErrEmpty. If compressed data are cut short or
+// Lines end in LF or CRLF; the last may lack its end. Blank lines at the end are skipped. A byte-order mark is skipped,
+// and gzip, bzip2 and zstd are recognized by their first bytes. A fact has three fields separated by single tabs, none
+// of them empty or longer than MaxName, in UTF-8 without NUL, and its relation does not begin with ~. Spaces are part
+// of names. Errors mention name. The error of a text without lines wraps ErrEmpty. If compressed data are cut short or
 // damaged, Read returns an error after the lines that could be read.
 func Read(name string, r io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	return readChunk(name, 1, r, nil, each, bad)
 }
 
-// readChunk reads, like Read, a chunk of a plain text that begins with line first, from 1; after is the text behind it. Only the first
-// chunk may begin with a byte-order mark or be compressed, and only it must have a line.
+// readChunk reads, like Read, a chunk of a plain text that begins with line first, from 1; after is the text behind it.
+// Only the first chunk may begin with a byte-order mark or be compressed, and only it must have a line.
 func readChunk(name string, first int, r, after io.Reader, each func(line int, t Triple) error, bad func(BadLine) error) error {
 	const fields = "head, relation and tail"
 	return chunkLines{name: name, fields: fields, first: first, text: r, after: after, bad: bad}.read(func(number int, line []byte) error {

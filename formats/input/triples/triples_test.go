@@ -138,7 +138,8 @@ func TestNamesAreBounded(t *testing.T) {
 			if err != nil || facts == 1 == c.bad || facts+len(kept) != 1 {
 				t.Errorf("field %d of %d bytes: %d facts, %v", field, len(c.name), facts, err)
 			}
-			if c.bad && (len(kept[0].Text) > shownOfLong+20 || !strings.HasSuffix(kept[0].Text, fmt.Sprintf("... (%d bytes)", MaxName+5)) || !utf8.ValidString(kept[0].Text)) {
+			if c.bad && (len(kept[0].Text) > shownOfLong+20 || !strings.HasSuffix(kept[0].Text, fmt.Sprintf("... (%d bytes)", MaxName+5)) ||
+				!utf8.ValidString(kept[0].Text)) {
 				t.Errorf("field %d: the bad line keeps %q", field, kept[0].Text)
 			}
 		}
@@ -147,7 +148,8 @@ func TestNamesAreBounded(t *testing.T) {
 
 func TestRelationsDoNotLookLikeInverses(t *testing.T) {
 	_, bad, err := readAll(t, "a\t~r\tb\n~a\tr~\t~b\n")
-	if err != nil || len(bad) != 1 || !strings.HasPrefix(bad[0], `f.txt:1: relation "~r" begins with ~, which queries use for the inverse of a relation; rename the relation`) {
+	if err != nil || len(bad) != 1 || !strings.HasPrefix(bad[0],
+		`f.txt:1: relation "~r" begins with ~, which queries use for the inverse of a relation; rename the relation`) {
 		t.Errorf("bad lines %q, %v", bad, err)
 	}
 }
@@ -281,10 +283,11 @@ func TestChunksAreTheText(t *testing.T) {
 			first int
 			text  string
 		}{{1, strings.Join(lines[:cut], "")}, {cut + 1, strings.Join(lines[cut:], "")}} {
-			err := readChunk("f.txt", part.first, strings.NewReader(part.text), strings.NewReader(strings.Join(lines[cut:], "")), func(line int, f Triple) error {
-				gotFacts = append(gotFacts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
-				return nil
-			}, func(b BadLine) error { gotBad = append(gotBad, b.Error()); return nil })
+			err := readChunk("f.txt", part.first, strings.NewReader(part.text), strings.NewReader(strings.Join(lines[cut:], "")),
+				func(line int, f Triple) error {
+					gotFacts = append(gotFacts, fmt.Sprintf("%d: %s|%s|%s", line, f.Head, f.Relation, f.Tail))
+					return nil
+				}, func(b BadLine) error { gotBad = append(gotBad, b.Error()); return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +323,8 @@ func TestReadQueries(t *testing.T) {
 		t.Errorf("with blank lines at the end: %q, error %v", got, err)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; the first line has 2: put queries (source, relation) and triples (head, relation, tail) into files of their own"},
+		{"a\tr\nb\tr\tc\n", "q.txt:2: 3 fields instead of 2; the first line has 2: put queries (source, relation) and triples (head, relation, tail) into " +
+			"files of their own"},
 		{"a\tr\nb\tr\tc\td\n", "q.txt:2: 4 fields instead of 2; separate source and relation by a tab"},
 		{"a r\n", "q.txt:1: spaces where tabs belong"},
 		{"a\tr\tb\nc\tr\n", "q.txt:2: 2 fields instead of 3; the first line has 3: put queries"},

@@ -113,7 +113,8 @@ func (p *packing) error(err error) error {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return remedy.Errorf(remedy.Do("compress it without %v", remedy.Flag("long")), "the zstd file needs a window of more than %d MiB", maxWindow>>20)
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &damaged),
-		errors.Is(err, zstd.ErrCRCMismatch), errors.Is(err, zstd.ErrMagicMismatch), errors.Is(err, zstd.ErrUnexpectedBlockSize), errors.Is(err, zstd.ErrReservedBlockType):
+		errors.Is(err, zstd.ErrCRCMismatch), errors.Is(err, zstd.ErrMagicMismatch), errors.Is(err, zstd.ErrUnexpectedBlockSize),
+		errors.Is(err, zstd.ErrReservedBlockType):
 		return fmt.Errorf("the %s file is damaged (%v); make or fetch it again", p.name, err)
 	}
 	return fmt.Errorf("unpacking %s: %w", p.name, err)

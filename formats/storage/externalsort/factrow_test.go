@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMergeFactRows checks that fact rows of several files and sections come back whole and in order, also if there are more files than are
-// merged at a time.
+// TestMergeFactRows checks that fact rows of several files and sections come back whole and in order, also if there are
+// more files than are merged at a time.
 func TestMergeFactRows(t *testing.T) {
 	t.Parallel()
 	for _, files := range []int{3, fanIn + 5} {

@@ -12,7 +12,8 @@ const RowBytes = 12
 // Compare returns -1, 0 or 1 as r sorts before, equal to or after s.
 func (r Row) Compare(s Row) int { return slices.Compare(r[:], s[:]) }
 
-// FactRow is a fact and its direction, four numbers by which it sorts, and four that go with them. None of the first four is negative.
+// FactRow is a fact and its direction, four numbers by which it sorts, and four that go with them. None of the first
+// four is negative.
 type FactRow [8]int32
 
 // FactRowBytes is the size of a fact row.

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Sorter sorts rows beyond memory: whenever they fill its buffer, it writes them to a spill file, in order and without repetitions.
+// Sorter sorts rows beyond memory: whenever they fill its buffer, it writes them to a spill file, in order and without
+// repetitions.
 type Sorter struct {
 	// Spills are the spill files that are written.
 	Spills []Spill
@@ -15,7 +16,8 @@ type Sorter struct {
 	rows, scratch []Row
 }
 
-// NewSorter returns a Sorter whose buffer takes at most a number of bytes, and at least two rows. url returns the location of a spill file by its number.
+// NewSorter returns a Sorter whose buffer takes at most a number of bytes, and at least two rows. url returns the
+// location of a spill file by its number.
 func NewSorter(bytes int64, url func(file int) string) *Sorter {
 	rows := RowsIn(bytes)
 	return &Sorter{url: url, rows: Buffer(rows), scratch: Buffer(rows)}

@@ -154,7 +154,8 @@ func bucketError(ctx context.Context, doing, name string, err error) error {
 	absent := errors.As(err, &api) && api.Code == http.StatusNotFound
 	if errors.Is(err, cloud.ErrBucketNotExist) || absent && doing == "writing" {
 		bucket, _, _ := strings.Cut(name, "/")
-		return &unavailable{fmt.Sprintf("%s %s: the bucket %s does not exist; check its name, or make it with gcloud storage buckets create %[3]s", doing, bucketURL(name), bucketURL(bucket)), api}
+		return &unavailable{fmt.Sprintf("%s %s: the bucket %s does not exist; check its name, or make it with gcloud storage buckets create %[3]s", doing,
+			bucketURL(name), bucketURL(bucket)), api}
 	}
 	if errors.Is(err, cloud.ErrObjectNotExist) || absent {
 		return fmt.Errorf("%s %s: %w (%v)", doing, bucketURL(name), fs.ErrNotExist, err)

@@ -40,7 +40,8 @@ func TestRefusals(t *testing.T) {
 	_, read := storage.ReadFile(t.Context(), bucket+"/f")
 	_, listed := storage.List(t.Context(), bucket+"/f")
 	for _, err := range []error{read, listed, storage.WriteFile(t.Context(), bucket+"/f", nil), storage.Remove(t.Context(), bucket+"/f")} {
-		if err == nil || !strings.HasSuffix(err.Error(), "gs://bucket/f: 403 Forbidden: injected: Forbidden; the account of these credentials needs the role roles/storage.objectUser on gs://bucket") {
+		if err == nil || !strings.HasSuffix(err.Error(),
+			"gs://bucket/f: 403 Forbidden: injected: Forbidden; the account of these credentials needs the role roles/storage.objectUser on gs://bucket") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -67,7 +68,8 @@ func TestRefusedCredentials(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", account)
 	_, err = storage.ReadFile(t.Context(), "gs://bucket/f")
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "gs://bucket/f") || !strings.HasSuffix(err.Error(), "; log in with gcloud auth application-default login") {
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "gs://bucket/f") ||
+		!strings.HasSuffix(err.Error(), "; log in with gcloud auth application-default login") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -75,8 +77,10 @@ func TestRefusedCredentials(t *testing.T) {
 func TestBucketThatIsAbsent(t *testing.T) {
 	gcstest.Bucket(t)
 	_, listed := storage.List(t.Context(), "gs://no-such-bucket/f")
-	for _, err := range []error{listed, storage.WriteFile(t.Context(), "gs://no-such-bucket/f", []byte("x")), storage.CheckWritable(t.Context(), "gs://no-such-bucket/f")} {
-		if err == nil || !strings.Contains(err.Error(), "gs://no-such-bucket/f") || !strings.Contains(err.Error(), "the bucket gs://no-such-bucket does not exist; ") {
+	for _, err := range []error{listed, storage.WriteFile(t.Context(), "gs://no-such-bucket/f", []byte("x")),
+		storage.CheckWritable(t.Context(), "gs://no-such-bucket/f")} {
+		if err == nil || !strings.Contains(err.Error(), "gs://no-such-bucket/f") ||
+			!strings.Contains(err.Error(), "the bucket gs://no-such-bucket does not exist; ") {
 			t.Errorf("error %v", err)
 		}
 	}

@@ -61,7 +61,8 @@ func TestNoResponse(t *testing.T) {
 	_, found := storage.Exists(ctx, url)
 	_, read := storage.ReadFile(ctx, url)
 	_, listed := storage.List(ctx, "gs://bucket")
-	for what, err := range map[string]error{"Exists": found, "ReadFile": read, "List": listed, "WriteFile": storage.WriteFile(ctx, url, []byte("x")), "Remove": storage.Remove(ctx, url)} {
+	for what, err := range map[string]error{"Exists": found, "ReadFile": read, "List": listed, "WriteFile": storage.WriteFile(ctx, url, []byte("x")),
+		"Remove": storage.Remove(ctx, url)} {
 		if err == nil || !strings.Contains(err.Error(), "gs://bucket") {
 			t.Errorf("%s: error %v", what, err)
 		}

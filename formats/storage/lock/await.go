@@ -9,8 +9,8 @@ import (
 // retry is how often Await looks whether a lock is free.
 const retry = 200 * time.Millisecond
 
-// Await is Acquire, without force, but waits as long as a run that IsAlive holds the lock, and takes over from one that dies. It calls waiting several
-// times a second meanwhile.
+// Await is Acquire, without force, but waits as long as a run that IsAlive holds the lock, and takes over from one that
+// dies. It calls waiting several times a second meanwhile.
 func Await(ctx context.Context, folder, command string, waiting func(*Held)) (Lock, error) {
 	for {
 		l, err := Acquire(ctx, folder, command, false)

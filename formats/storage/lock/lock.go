@@ -28,8 +28,8 @@ type Owner struct {
 	Process       int    `json:"process"`
 	Started       string `json:"process_start,omitempty"`
 	TimeNamespace string `json:"time_namespace,omitempty"`
-	// Boot and Namespace are the boot of the machine and the PID namespace in which the process has its id; empty where the
-	// system does not tell.
+	// Boot and Namespace are the boot of the machine and the PID namespace in which the process has its id; empty where
+	// the system does not tell.
 	Boot      string `json:"boot,omitempty"`
 	Namespace string `json:"pid_namespace,omitempty"`
 	// Command is the command line.
@@ -79,7 +79,8 @@ func (h *Held) withRemedy(takeOver remedy.Help) error {
 	case otherBoot:
 		help = remedy.Do("it ran before %s was restarted, or runs on another machine of that name; %v if it has ended", o.Host, takeOver)
 	}
-	return remedy.Errorf(help, "%s is being written by process %d on host %s since %s (%s)", h.Folder, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"), o.Command)
+	return remedy.Errorf(help, "%s is being written by process %d on host %s since %s (%s)", h.Folder, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"),
+		o.Command)
 }
 
 // Lost is the error of a run whose folder another run took over.
@@ -123,7 +124,8 @@ func Acquire(ctx context.Context, folder, command string, force bool) (Lock, err
 	}
 }
 
-// silence is how long Acquire waits for a lock file that another process is changing, or was stopped at, before it says so.
+// silence is how long Acquire waits for a lock file that another process is changing, or was stopped at, before it says
+// so.
 const silence = 2 * time.Second
 
 // waiting says what Acquire waits for, and who holds the lock, since when.
@@ -148,8 +150,8 @@ func CheckFree(ctx context.Context, folder string) error {
 	return nil
 }
 
-// LastCommand returns the command line of the run that wrote the lock file of a folder, whether it is alive or not, and ""
-// if there is none.
+// LastCommand returns the command line of the run that wrote the lock file of a folder, whether it is alive or not, and
+// "" if there is none.
 func LastCommand(ctx context.Context, folder string) (string, error) {
 	content, err := read(ctx, storage.Join(folder, FileName))
 	var owner Owner

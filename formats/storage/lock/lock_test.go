@@ -147,16 +147,17 @@ func TestWhichLocksAreFree(t *testing.T) {
 		"other namespace":             {at("this boot", "pid:[2]", me), otherNamespace, otherNamespace},
 		"other namespace, id is dead": {at("this boot", "pid:[2]", dead), otherNamespace, otherNamespace},
 		"namespace unknown":           {at("this boot", "", dead), otherNamespace, otherNamespace},
-		"other clock":                 {Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]", Process: me, Started: start + "0", TimeNamespace: "time:[2]"}, running, running},
-		"other clock, dead":           {Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]", Process: dead, TimeNamespace: "time:[2]"}, ended, ended},
-		"other boot":                  {at("other boot", "pid:[1]", me), otherBoot, ended},
-		"other boot, id is dead":      {at("other boot", "pid:[1]", dead), otherBoot, ended},
-		"other boot and namespace":    {at("other boot", "pid:[2]", dead), otherBoot, ended},
-		"boot unknown":                {at("", "pid:[1]", dead), otherBoot, otherBoot},
-		"both unknown":                {at("", "", me), running, running},
-		"both unknown, dead":          {at("", "", dead), ended, ended},
-		"other host, other boot":      {Owner{Host: host + "-other", Boot: "other boot", Namespace: "pid:[1]", Process: dead}, running, running},
-		"ended elsewhere":             {Owner{Host: host, Boot: "other boot", Namespace: "pid:[2]", Process: me, Ended: true}, ended, ended},
+		"other clock": {Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]", Process: me, Started: start + "0",
+			TimeNamespace: "time:[2]"}, running, running},
+		"other clock, dead":        {Owner{Host: host, Boot: "this boot", Namespace: "pid:[1]", Process: dead, TimeNamespace: "time:[2]"}, ended, ended},
+		"other boot":               {at("other boot", "pid:[1]", me), otherBoot, ended},
+		"other boot, id is dead":   {at("other boot", "pid:[1]", dead), otherBoot, ended},
+		"other boot and namespace": {at("other boot", "pid:[2]", dead), otherBoot, ended},
+		"boot unknown":             {at("", "pid:[1]", dead), otherBoot, otherBoot},
+		"both unknown":             {at("", "", me), running, running},
+		"both unknown, dead":       {at("", "", dead), ended, ended},
+		"other host, other boot":   {Owner{Host: host + "-other", Boot: "other boot", Namespace: "pid:[1]", Process: dead}, running, running},
+		"ended elsewhere":          {Owner{Host: host, Boot: "other boot", Namespace: "pid:[2]", Process: me, Ended: true}, ended, ended},
 	} {
 		if got := c.owner.fate(place, false); got != c.shared {
 			t.Errorf("%s, storage that may be shared: fate %d, want %d", name, got, c.shared)
@@ -244,8 +245,9 @@ func unshared(t *testing.T, folder string, program ...string) Owner {
 	return owner
 }
 
-// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container, whose id stands for
-// another process here, or for none. A namespace that sees the /proc of this one reads the start of no process there.
+// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container, whose id
+// stands for another process here, or for none. A namespace that sees the /proc of this one reads the start of no
+// process there.
 func TestOtherNamespace(t *testing.T) {
 	lockAndWait(t)
 	for name, program := range map[string][]string{
@@ -258,7 +260,9 @@ func TestOtherNamespace(t *testing.T) {
 				t.Errorf("the lock of process %d names the start %q", owner.Process, owner.Started)
 			}
 			_, err := Acquire(t.Context(), folder, "next", false)
-			if held := new(Held); !errors.As(err, &held) || !strings.Contains(err.Error(), "in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force") {
+			if held := new(Held); !errors.As(err, &held) ||
+				!strings.Contains(err.Error(),
+					"in another container of that host, and cannot be seen from here; wait until it ends, or take over with --force") {
 				t.Errorf("while the owner lives: %v", err)
 			}
 			if err := CheckFree(t.Context(), folder); !errors.As(err, new(*Held)) {
@@ -275,7 +279,8 @@ func TestOtherNamespace(t *testing.T) {
 	}
 }
 
-// TestOtherTimeNamespace finds the lock of a live process whose clock counts from another boot, so that its start reads differently here.
+// TestOtherTimeNamespace finds the lock of a live process whose clock counts from another boot, so that its start reads
+// differently here.
 func TestOtherTimeNamespace(t *testing.T) {
 	lockAndWait(t)
 	folder := t.TempDir()
@@ -288,7 +293,8 @@ func TestOtherTimeNamespace(t *testing.T) {
 	}
 }
 
-// TestOtherBoot finds the lock of an earlier boot of this machine, or of another machine with its name. Only on a disk it is free.
+// TestOtherBoot finds the lock of an earlier boot of this machine, or of another machine with its name. Only on a disk
+// it is free.
 func TestOtherBoot(t *testing.T) {
 	me := here()
 	if me.Boot == "" {
@@ -341,7 +347,8 @@ func TestLockThatIsALink(t *testing.T) {
 // FuzzLockFile reads lock files that anybody may have written.
 func FuzzLockFile(f *testing.F) {
 	for _, seed := range []string{
-		"", "{", "null", `{"host":"a","process":1}`, `{"process":-1,"ended":true}`, `{"host":"a","process":7,"boot":"b","pid_namespace":"pid:[1]","command":"train"}`, `{"process":1e9}`,
+		"", "{", "null", `{"host":"a","process":1}`, `{"process":-1,"ended":true}`,
+		`{"host":"a","process":7,"boot":"b","pid_namespace":"pid:[1]","command":"train"}`, `{"process":1e9}`,
 	} {
 		f.Add([]byte(seed), false)
 		f.Add([]byte(seed), true)

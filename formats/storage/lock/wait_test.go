@@ -21,7 +21,8 @@ func (s said) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestAWaitIsSaid checks that a run that takes over says who holds the lock, since when, while a stopped process has the lock file open.
+// TestAWaitIsSaid checks that a run that takes over says who holds the lock, since when, while a stopped process has
+// the lock file open.
 func TestAWaitIsSaid(t *testing.T) {
 	folder, before := t.TempDir(), slog.Default()
 	defer slog.SetDefault(before)

@@ -193,8 +193,8 @@ func testAtomic(t *testing.T, folder string) {
 	}
 }
 
-// testReplaced replaces a file again and again: it always exists, and a reader gets what it was or what it became. A remote storage may instead refuse to
-// read the rest of what was replaced.
+// testReplaced replaces a file again and again: it always exists, and a reader gets what it was or what it became. A
+// remote storage may instead refuse to read the rest of what was replaced.
 func testReplaced(t *testing.T, folder string) {
 	ctx := t.Context()
 	defer storage.RemoveAll(ctx, folder)

@@ -115,7 +115,8 @@ type Division struct {
 	Facts [3]int64 `json:"facts"`
 	// Moved counts the facts that were moved to training, because one of their names is in no training fact.
 	Moved int64 `json:"moved"`
-	// Untested is the number of relations without a test fact, whose answers no metric measures. UntestedNames are the first ten.
+	// Untested is the number of relations without a test fact, whose answers no metric measures. UntestedNames are the
+	// first ten.
 	Untested      int      `json:"untested"`
 	UntestedNames []string `json:"untested_names,omitempty"`
 	// NearInverse is the number of relations that are nearly the inverse of another or of themselves, NearSame of
@@ -155,7 +156,8 @@ func (d Dataset) Check() error {
 			return err
 		}
 	}
-	return strict.First(d.Graph().Check(), strict.Between("relations", d.Relations, 1, math.MaxInt32/2), strict.Count("background", d.Background), strict.Count("rejected", d.Rejected),
+	return strict.First(d.Graph().Check(), strict.Between("relations", d.Relations, 1, math.MaxInt32/2), strict.Count("background", d.Background),
+		strict.Count("rejected", d.Rejected),
 		strict.Counts("queries", d.Queries), strict.Counts("distinct", d.Distinct), strict.Counts("repeated", d.Repeated), strict.Counts("known", d.Known))
 }
 
@@ -177,7 +179,8 @@ func (d Degrees) Check() error {
 
 // Check returns an error for negative numbers.
 func (t Types) Check() error {
-	return strict.First(strict.Count("types", t.Types), strict.Count("entities", t.Entities), strict.Count("listed", t.Listed), strict.Count("unknown", t.Unknown))
+	return strict.First(strict.Count("types", t.Types), strict.Count("entities", t.Entities), strict.Count("listed", t.Listed),
+		strict.Count("unknown", t.Unknown))
 }
 
 // ReadDataset reads summary.json of a graph/ folder.

@@ -23,7 +23,8 @@ type Summary struct {
 	Edges   int64 `json:"edges"`
 	// Remove names what is removed from the graph of each query.
 	Remove string `json:"remove"`
-	// Reach is the most entities that a query propagates through, 0 for all. Edges with an end at another entity count as empty.
+	// Reach is the most entities that a query propagates through, 0 for all. Edges with an end at another entity count
+	// as empty.
 	Reach          int             `json:"reach,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	// ByLayer has the counts of each layer, in the order of Configurations.
@@ -120,7 +121,8 @@ func (s Summary) Check() error {
 			return err
 		}
 	}
-	return strict.First(strict.Count("queries", s.Queries), strict.Count("edges", s.Edges), strict.Count("reach", s.Reach), strict.List("configurations", s.Configurations), strict.List("by_layer", s.ByLayer))
+	return strict.First(strict.Count("queries", s.Queries), strict.Count("edges", s.Edges), strict.Count("reach", s.Reach),
+		strict.List("configurations", s.Configurations), strict.List("by_layer", s.ByLayer))
 }
 
 // Check returns an error for negative numbers.
@@ -141,7 +143,8 @@ func (l LayerSum) Check() error {
 
 // Check returns an error for numbers that no model's choices have.
 func (a AStar) Check() error {
-	return strict.First(strict.Count("layers", a.Layers), strict.Count("delta", a.Delta), strict.Between("astar", a.AStar, 0, a.NBFNet), strict.Between("kept", a.Kept, 0, a.AStar),
+	return strict.First(strict.Count("layers", a.Layers), strict.Count("delta", a.Delta), strict.Between("astar", a.AStar, 0, a.NBFNet),
+		strict.Between("kept", a.Kept, 0, a.AStar),
 		strict.List("by_layer", a.ByLayer))
 }
 

@@ -162,7 +162,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("untouched: %v", err)
 	}
 	set("test/b.txt", "twO")
-	if err := Verify(ctx, folder, m); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the SHA-256 of "+path("test/b.txt")+" is not that in the manifest") {
+	if err := Verify(ctx, folder, m); !errors.Is(err, ErrDamaged) ||
+		!strings.Contains(err.Error(), "the SHA-256 of "+path("test/b.txt")+" is not that in the manifest") {
 		t.Errorf("a byte changed: %v", err)
 	}
 	set("test/b.txt", "tw")

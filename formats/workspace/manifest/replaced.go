@@ -37,9 +37,9 @@ func (r *Replaced) Unwrap() error {
 	return r.Writer.ForReader()
 }
 
-// Confirm returns the error of reading a folder, or nil, if the folder still has the manifest of a checksum. Otherwise what was read may be of two
-// graphs, whatever it looked like, and the error is a *Replaced one. The checksum is empty if there was no manifest: then the error is a *Replaced one
-// while another run writes the folder.
+// Confirm returns the error of reading a folder, or nil, if the folder still has the manifest of a checksum. Otherwise
+// what was read may be of two graphs, whatever it looked like, and the error is a *Replaced one. The checksum is empty
+// if there was no manifest: then the error is a *Replaced one while another run writes the folder.
 func Confirm(ctx context.Context, folder, checksum string, err error) error {
 	var held *lock.Held
 	if checksum == "" {

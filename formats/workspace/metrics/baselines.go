@@ -24,8 +24,8 @@ type Baseline struct {
 // EnoughToCompare is the least number of queries of a relation that is compared with a baseline.
 const EnoughToCompare = 20
 
-// BelowPopularity returns the relations with EnoughToCompare queries whose pessimistic MRR is below the MRR of Popularity, the farthest
-// below first; none without Baselines.
+// BelowPopularity returns the relations with EnoughToCompare queries whose pessimistic MRR is below the MRR of
+// Popularity, the farthest below first; none without Baselines.
 func (e Evaluation) BelowPopularity() (relations []string) {
 	if e.Baselines == nil {
 		return nil

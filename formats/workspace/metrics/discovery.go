@@ -10,8 +10,9 @@ type Discovery struct {
 	// Graph is the graph that was asked: all, or train.
 	Graph      string `json:"graph"`
 	Checkpoint string `json:"checkpoint"`
-	// TopK is the number of best new answers of a query that become candidates. Queries queries gave Candidates facts; BackwardQueries further queries
-	// were for facts that only one of their two queries listed. Listed is the number of facts of the list.
+	// TopK is the number of best new answers of a query that become candidates. Queries queries gave Candidates facts;
+	// BackwardQueries further queries were for facts that only one of their two queries listed. Listed is the number of
+	// facts of the list.
 	TopK            int   `json:"top_k"`
 	Queries         int64 `json:"queries"`
 	BackwardQueries int64 `json:"backward_queries"`
@@ -23,8 +24,8 @@ type Discovery struct {
 
 // Presumed says how many facts probabilities presume to be missing, as shares of the graph's facts.
 type Presumed struct {
-	// Missing is the share that they hold for: Presumed, or Bound where that is lower. Bound is the share if the candidates that are most like facts of
-	// the graph are all true.
+	// Missing is the share that they hold for: Presumed, or Bound where that is lower. Bound is the share if the
+	// candidates that are most like facts of the graph are all true.
 	Presumed float64 `json:"presumed"`
 	Bound    float64 `json:"bound"`
 	Missing  float64 `json:"missing"`
@@ -37,7 +38,8 @@ func (d Discovery) Check() error {
 	err := strict.First(strict.Count("top_k", d.TopK), strict.Count("queries", d.Queries), strict.Count("backward_queries", d.BackwardQueries),
 		strict.Count("candidates", d.Candidates), strict.Between("listed", d.Listed, 0, d.Candidates))
 	if p := d.Probabilities; err == nil && p != nil {
-		err = strict.First(strict.Share("presumed", p.Presumed), strict.AtLeastZero("bound", p.Bound), strict.Share("missing", p.Missing), strict.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
+		err = strict.First(strict.Share("presumed", p.Presumed), strict.AtLeastZero("bound", p.Bound), strict.Share("missing", p.Missing),
+			strict.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
 	}
 	return err
 }

@@ -22,8 +22,8 @@ const HistoryFile = "training.jsonl"
 type Epoch struct {
 	Epoch int     `json:"epoch"`
 	Loss  float64 `json:"loss"`
-	// EqualScores is the loss if an answer and its negatives all have the same score: where a training collapses, its loss tends to it. An epoch
-	// without it is of the binary loss, with ln 2.
+	// EqualScores is the loss if an answer and its negatives all have the same score: where a training collapses, its
+	// loss tends to it. An epoch without it is of the binary loss, with ln 2.
 	EqualScores  float64 `json:"equal_scores,omitzero"`
 	Valid        *Valid  `json:"valid,omitempty"`
 	LearningRate float64 `json:"learning_rate"`
@@ -43,15 +43,15 @@ type Epoch struct {
 // Equal returns EqualScores, or that of the binary loss.
 func (e Epoch) Equal() float64 { return cmp.Or(e.EqualScores, math.Ln2) }
 
-// Diverged reports whether the epoch shows that its training diverged: it exploded, or the validation MRR is at chance, and the loss either more than
-// three times that of equal scores or, after the first epoch, equal to it. A single step on few facts, and weights of another graph before
-// their first step, have losses of up to 1.6, which is less.
+// Diverged reports whether the epoch shows that its training diverged: it exploded, or the validation MRR is at chance,
+// and the loss either more than three times that of equal scores or, after the first epoch, equal to it. A single step
+// on few facts, and weights of another graph before their first step, have losses of up to 1.6, which is less.
 func (e Epoch) Diverged() bool {
 	return e.Exploded() || e.Collapsed() || e.atChance() && e.Loss > 3*e.Equal()
 }
 
-// Collapsed reports whether, after the first epoch, the loss is that of equal scores and the validation MRR at chance. So it is, too, where a training
-// has hardly begun to learn.
+// Collapsed reports whether, after the first epoch, the loss is that of equal scores and the validation MRR at chance.
+// So it is, too, where a training has hardly begun to learn.
 func (e Epoch) Collapsed() bool {
 	near := 1.5e-3
 	if e.Valid == nil { // nothing but the loss shows it
@@ -63,8 +63,8 @@ func (e Epoch) Collapsed() bool {
 // atChance reports whether no validation is clearly better than chance.
 func (e Epoch) atChance() bool { return e.Valid == nil || e.Valid.AtChance() }
 
-// Exploded reports whether the loss is more than a hundred times that of equal scores, which no training comes back from. What is left of the
-// model can still rank better than chance.
+// Exploded reports whether the loss is more than a hundred times that of equal scores, which no training comes back
+// from. What is left of the model can still rank better than chance.
 func (e Epoch) Exploded() bool { return e.Loss > 100*e.Equal() }
 
 // EpochGraph is the part of a graph in an epoch: the number of its steps and the mean loss of its queries.
@@ -87,7 +87,8 @@ func (e Epoch) Check() error {
 			return err
 		}
 	}
-	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Between("left_out", e.LeftOut, 0, e.Queries), strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
+	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Between("left_out", e.LeftOut, 0, e.Queries),
+		strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
 		strict.AtLeastZero("equal_scores", e.EqualScores), strict.AtLeastZero("seconds", e.Seconds), strict.AtLeastZero("learning_rate", e.LearningRate))
 }
 

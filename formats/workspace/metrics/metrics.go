@@ -32,8 +32,8 @@ type Evaluation struct {
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`
 	ByRelation  map[string]Summary `json:"by_relation"`
-	// ByLinks has the names of evaluation.Links: which halves of the fact other facts of the graph have. It and Baselines are nil where there was
-	// no graph to look at, but parts of it.
+	// ByLinks has the names of evaluation.Links: which halves of the fact other facts of the graph have. It and
+	// Baselines are nil where there was no graph to look at, but parts of it.
 	ByLinks   map[string]Summary `json:"by_links,omitempty"`
 	Baselines *Baselines         `json:"baselines,omitempty"`
 }
@@ -120,7 +120,8 @@ func (v Valid) Check() error {
 			return err
 		}
 	}
-	return strict.First(strict.Count("queries", v.Queries), strict.Share("chance.mrr", v.Chance.MRR), strict.AtLeastZero("chance.standard_error", v.Chance.Error), v.Ranks.Check())
+	return strict.First(strict.Count("queries", v.Queries), strict.Share("chance.mrr", v.Chance.MRR),
+		strict.AtLeastZero("chance.standard_error", v.Chance.Error), v.Ranks.Check())
 }
 
 // Check returns an error for numbers that no ranks have.

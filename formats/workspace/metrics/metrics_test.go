@@ -29,7 +29,8 @@ func TestForgedEvaluation(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := storage.ReadJSON[Evaluation](t.Context(), url)
-		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), "reading "+url+": ") || !strings.Contains(err.Error(), want)) {
+		if want == "" && err != nil || want != "" &&
+			(err == nil || !strings.HasPrefix(err.Error(), "reading "+url+": ") || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
@@ -69,8 +70,9 @@ func TestBelowPopularity(t *testing.T) {
 	}
 }
 
-// TestEveryMetric sets each field of Metrics alone: Plus adds it, Check names it, and the documentation of metrics.json has its key. Each
-// metric but the mean rank, which has no upper bound, has an interval under the same key, which Check names, too.
+// TestEveryMetric sets each field of Metrics alone: Plus adds it, Check names it, and the documentation of metrics.json
+// has its key. Each metric but the mean rank, which has no upper bound, has an interval under the same key, which Check
+// names, too.
 func TestEveryMetric(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../README.md")

@@ -12,7 +12,8 @@ type Metric struct {
 	Key, Title string
 	// Of returns the fraction of a rank, which is given as twice its value, since mean ranks may be halves.
 	Of func(doubled int64) (numerator, denominator int64)
-	// Value returns the field of the metric, and Interval its interval's. Interval is nil unless the metric is between 0 and 1.
+	// Value returns the field of the metric, and Interval its interval's. Interval is nil unless the metric is between
+	// 0 and 1.
 	Value    func(*Metrics) *float64
 	Interval func(*Intervals) *Interval
 }

@@ -17,7 +17,8 @@ func checkDirection(direction string) error {
 
 // Check returns an error for ranks that no query has.
 func (r Ranking) Check() error {
-	if err := strict.First(strict.Count("query", r.Query), checkDirection(r.Direction), strict.Finite("score", float64(r.Score)), strict.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
+	if err := strict.First(strict.Count("query", r.Query), checkDirection(r.Direction), strict.Finite("score", float64(r.Score)),
+		strict.Between("rank_pessimistic", r.RankPessimistic, 1, r.Candidates),
 		strict.Between("rank_optimistic", r.RankOptimistic, 1, r.RankPessimistic), strict.Between("distance", r.Distance, -1, 1<<30)); err != nil {
 		return err
 	}
@@ -29,12 +30,14 @@ func (r Ranking) Check() error {
 
 // Check returns an error for an answer that no query has.
 func (p Prediction) Check() error {
-	return strict.First(strict.Count("query", p.Query), checkDirection(p.Direction), strict.Between("position", p.Position, 1, 1<<30), strict.Finite("score", float64(p.Score)), strict.Between("hops", p.Hops, -1, 1<<30))
+	return strict.First(strict.Count("query", p.Query), checkDirection(p.Direction), strict.Between("position", p.Position, 1, 1<<30),
+		strict.Finite("score", float64(p.Score)), strict.Between("hops", p.Hops, -1, 1<<30))
 }
 
 // Check returns an error for an answer that no query has.
 func (a Answer) Check() error {
-	return strict.First(checkProbability(a.Probability), strict.Count("query", a.Query), checkDirection(a.Direction), strict.Between("position", a.Position, 1, 1<<30),
+	return strict.First(checkProbability(a.Probability), strict.Count("query", a.Query), checkDirection(a.Direction),
+		strict.Between("position", a.Position, 1, 1<<30),
 		strict.Finite("score", float64(a.Score)), strict.Between("rank", a.Rank, 1, 1<<40),
 		strict.Finite("other_score", float64(a.OtherScore)), strict.Between("other_rank", a.OtherRank, 1, 1<<40), strict.Between("hops", a.Hops, -1, 1<<30))
 }
@@ -49,13 +52,15 @@ func checkProbability(p *float64) error {
 
 // Check returns an error for numbers that no fact has.
 func (f Fact) Check() error {
-	return strict.First(checkProbability(f.Probability), strict.Between("position", f.Position, 1, 1<<40), strict.Finite("tail_score", float64(f.TailScore)), strict.Finite("head_score", float64(f.HeadScore)),
+	return strict.First(checkProbability(f.Probability), strict.Between("position", f.Position, 1, 1<<40), strict.Finite("tail_score", float64(f.TailScore)),
+		strict.Finite("head_score", float64(f.HeadScore)),
 		strict.Between("tail_rank", f.TailRank, 1, 1<<40), strict.Between("head_rank", f.HeadRank, 1, 1<<40), strict.Between("hops", f.Hops, -1, 1<<30))
 }
 
 // Check returns an error for a path that no answer has.
 func (e Explanation) Check() error {
-	return strict.First(strict.Count("query", e.Query), checkDirection(e.Direction), strict.Between("path", e.Path, 1, 1<<30), strict.Finite("weight", e.Weight))
+	return strict.First(strict.Count("query", e.Query), checkDirection(e.Direction), strict.Between("path", e.Path, 1, 1<<30),
+		strict.Finite("weight", e.Weight))
 }
 
 // Check returns an error for scores that no triple has.
@@ -65,13 +70,16 @@ func (t Triple) Check() error {
 			return err
 		}
 	}
-	return strict.First(checkProbability(t.Probability), strict.Count("query", t.Query), strict.Finite("tail_score", float64(t.TailScore)), strict.Finite("head_score", float64(t.HeadScore)),
+	return strict.First(checkProbability(t.Probability), strict.Count("query", t.Query), strict.Finite("tail_score", float64(t.TailScore)),
+		strict.Finite("head_score", float64(t.HeadScore)),
 		strict.Between("tail_rank", t.TailRank, 1, 1<<40),
 		strict.Between("head_rank", t.HeadRank, 1, 1<<40), strict.Between("hops", t.Hops, -1, 1<<30))
 }
 
 // Check returns an error for numbers that no counting of messages gives.
 func (c MessageCount) Check() error {
-	return strict.First(strict.Count("queries", c.Queries), strict.Count("layers", c.Layers), strict.Count("layer", c.Layer), strict.Count("delta", c.Delta), strict.Count("edges", c.Edges),
-		strict.Count("kept", c.Kept), strict.Count("kept_empty", c.KeptEmpty), strict.Count("pruned_empty", c.PrunedEmpty), strict.Count("pruned_redundant", c.PrunedRedundant), strict.Count("astar", c.AStar))
+	return strict.First(strict.Count("queries", c.Queries), strict.Count("layers", c.Layers), strict.Count("layer", c.Layer), strict.Count("delta", c.Delta),
+		strict.Count("edges", c.Edges),
+		strict.Count("kept", c.Kept), strict.Count("kept_empty", c.KeptEmpty), strict.Count("pruned_empty", c.PrunedEmpty),
+		strict.Count("pruned_redundant", c.PrunedRedundant), strict.Count("astar", c.AStar))
 }

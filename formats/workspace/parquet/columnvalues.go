@@ -31,8 +31,8 @@ type ColumnValues[T ColumnValue] struct {
 	numbers    [rowsPerBatch]uint32 // levels, and then indices of the dictionary
 }
 
-// ColumnOf returns the values of a column in a row group, both counted from 0. It returns an error if they are not of type T,
-// or are lists or in groups that may be null.
+// ColumnOf returns the values of a column in a row group, both counted from 0. It returns an error if they are not of
+// type T, or are lists or in groups that may be null.
 func ColumnOf[T ColumnValue](f *ColumnFile, group, column int) (*ColumnValues[T], error) {
 	c := f.Schema.Column(column)
 	types := map[parquet.Type]any{
@@ -49,8 +49,8 @@ func ColumnOf[T ColumnValue](f *ColumnFile, group, column int) (*ColumnValues[T]
 	return &ColumnValues[T]{chunk: pages, left: f.RowGroup(group).NumRows(), nullable: c.MaxDefinitionLevel() == 1}, nil
 }
 
-// Next returns the values of the next rows, at least one, and which of them are null. nulls is nil for a column without.
-// Both are valid until the next call. It returns an error if there are no more rows.
+// Next returns the values of the next rows, at least one, and which of them are null. nulls is nil for a column
+// without. Both are valid until the next call. It returns an error if there are no more rows.
 func (v *ColumnValues[T]) Next() (values []T, nulls []bool, err error) {
 	for v.rows == 0 {
 		if v.left == 0 {

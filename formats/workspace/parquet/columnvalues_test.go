@@ -18,8 +18,10 @@ import (
 )
 
 var sampleSchema = arrow.NewSchema([]arrow.Field{
-	{Name: "bool", Type: arrow.FixedWidthTypes.Boolean}, {Name: "int32", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "int64", Type: arrow.PrimitiveTypes.Int64},
-	{Name: "float32", Type: arrow.PrimitiveTypes.Float32}, {Name: "float64", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "string", Type: arrow.BinaryTypes.String, Nullable: true},
+	{Name: "bool", Type: arrow.FixedWidthTypes.Boolean}, {Name: "int32", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+	{Name: "int64", Type: arrow.PrimitiveTypes.Int64},
+	{Name: "float32", Type: arrow.PrimitiveTypes.Float32}, {Name: "float64", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+	{Name: "string", Type: arrow.BinaryTypes.String, Nullable: true},
 }, nil)
 
 // sample writes a file with Arrow, and returns it with its columns as text.
@@ -100,7 +102,9 @@ func texts[T ColumnValue](f *ColumnFile, column int) (all []string, err error) {
 // readAll reads the columns of a file that has those of sample.
 func readAll(data []byte) (all [6][]string, err error) {
 	err = ReadColumns(bytes.NewReader(data), func(f *ColumnFile) error {
-		for c, read := range []func(*ColumnFile, int) ([]string, error){texts[bool], texts[int32], texts[int64], texts[float32], texts[float64], texts[string]} {
+		for c, read := range []func(*ColumnFile, int) ([]string, error){
+			texts[bool], texts[int32], texts[int64], texts[float32], texts[float64], texts[string],
+		} {
 			var err error
 			if all[c], err = read(f, c); err != nil {
 				return err
@@ -123,7 +127,8 @@ func TestRead(t *testing.T) {
 		"dictionaries": nil, "plain": {plain}, "lengths": delta(parquet.Encodings.DeltaLengthByteArray), "suffixes": delta(parquet.Encodings.DeltaByteArray),
 	}
 	for encoding, properties := range encodings {
-		for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Zstd} {
+		for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli,
+			compress.Codecs.Zstd} {
 			if encoding != "dictionaries" && codec != compress.Codecs.Snappy { // pages are unpacked before values are decoded
 				continue
 			}
@@ -131,7 +136,8 @@ func TestRead(t *testing.T) {
 				for _, rows := range []int{0, 1, 2500} {
 					name := fmt.Sprintf("%s, %s, pages of version %d, %d rows", encoding, codec, version, rows)
 					data, want := sample(t, rows, append([]parquet.WriterProperty{
-						parquet.WithCompression(codec), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(1 << 10), parquet.WithBatchSize(100), parquet.WithMaxRowGroupLength(2000),
+						parquet.WithCompression(codec), parquet.WithDataPageVersion(version), parquet.WithDataPageSize(1 << 10), parquet.WithBatchSize(100),
+						parquet.WithMaxRowGroupLength(2000),
 					}, properties...)...)
 					got, err := readAll(data)
 					if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -148,7 +154,8 @@ func FuzzRead(f *testing.F) {
 	for _, properties := range [][]parquet.WriterProperty{
 		nil,
 		{parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithDictionaryDefault(false)},
-		{parquet.WithDictionaryDefault(false), parquet.WithEncodingFor("int64", parquet.Encodings.DeltaBinaryPacked), parquet.WithEncodingFor("string", parquet.Encodings.DeltaByteArray)},
+		{parquet.WithDictionaryDefault(false), parquet.WithEncodingFor("int64", parquet.Encodings.DeltaBinaryPacked),
+			parquet.WithEncodingFor("string", parquet.Encodings.DeltaByteArray)},
 	} {
 		data, _ := sample(f, 5, properties...)
 		f.Add(data)

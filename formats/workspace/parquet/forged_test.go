@@ -68,7 +68,8 @@ func TestForgedPages(t *testing.T) {
 	encoder, _ := zstd.NewWriter(nil)
 	bomb := encoder.EncodeAll(make([]byte, 64<<20), nil)
 	page := func(length int, content []byte, kind int16, within ...int32) []byte {
-		return append(packed([]int32{map[int16]int32{5: dataPage, 7: dictionaryPage, 8: dataPageV2}[kind], int32(length), int32(len(content))}, kind, within...), content...)
+		return append(packed([]int32{map[int16]int32{5: dataPage, 7: dictionaryPage, 8: dataPageV2}[kind], int32(length), int32(len(content))}, kind,
+			within...), content...)
 	}
 	same := func(content []byte, kind int16, within ...int32) []byte {
 		return page(len(content), content, kind, within...)

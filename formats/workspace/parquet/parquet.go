@@ -38,7 +38,8 @@ func Write[R Row](ctx context.Context, url string, rows []R) error {
 func encode[R Row](rows []R) ([]byte, error) {
 	var out bytes.Buffer
 	properties := []parquet.WriterProperty{
-		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1), parquet.WithDictionaryPageSizeLimit(dictionaryLimit), parquet.WithDictionaryDefault(false),
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1), parquet.WithDictionaryPageSizeLimit(dictionaryLimit),
+		parquet.WithDictionaryDefault(false),
 		parquet.WithVersion(parquet.V2_LATEST), parquet.WithCreatedBy("tagnet"), parquet.WithMaxRowGroupLength(rowsPerGroup),
 	}
 	schema := schemaOf[R]()
@@ -62,9 +63,9 @@ func encode[R Row](rows []R) ([]byte, error) {
 	return addChecksum(out.Bytes()), nil
 }
 
-// overflows reports whether the dictionary of a column of texts overflows in any row group. Arrow's writer then continues
-// without it in the midst of the group and lists the two encodings of the pages in the order of a Go map, so that the
-// same rows give different bytes.
+// overflows reports whether the dictionary of a column of texts overflows in any row group. Arrow's writer then
+// continues without it in the midst of the group and lists the two encodings of the pages in the order of a Go map, so
+// that the same rows give different bytes.
 func overflows[R Row](rows []R, column int) bool {
 	for group := range slices.Chunk(rows, rowsPerGroup) {
 		texts := reflect.ValueOf(group)

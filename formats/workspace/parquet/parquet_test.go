@@ -18,7 +18,8 @@ import (
 	"tagnet/formats/storage/storagetest"
 )
 
-// sampleRows returns rows of which every column has values of its own: whole numbers fall from column to column, as ranks do.
+// sampleRows returns rows of which every column has values of its own: whole numbers fall from column to column, as
+// ranks do.
 func sampleRows[R Row](n int) []R {
 	rows := make([]R, n)
 	for i := range rows {
@@ -99,7 +100,8 @@ func suite[R Row](t *testing.T) {
 			runtime.ReadMemStats(&before)
 			got, err := decode[R](addChecksum(flipped))
 			runtime.ReadMemStats(&after)
-			if after.TotalAlloc-before.TotalAlloc > 1<<30 || err == nil && len(got) != len(rows) || err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) && !strings.Contains(err.Error(), name) {
+			if after.TotalAlloc-before.TotalAlloc > 1<<30 || err == nil && len(got) != len(rows) ||
+				err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) && !strings.Contains(err.Error(), name) {
 				t.Errorf("a flipped bit in byte %d: %d rows, error %v, %d bytes allocated", at, len(got), err, after.TotalAlloc-before.TotalAlloc)
 			}
 		}
@@ -126,8 +128,8 @@ func TestFacts(t *testing.T)         { suite[Fact](t) }
 func TestTriples(t *testing.T)       { suite[Triple](t) }
 func TestMessageCounts(t *testing.T) { suite[MessageCount](t) }
 
-// Arrow's writer has a dictionary of each column, and continues without it where it becomes too long. The order in which it
-// lists the encodings of such a column is that of a Go map.
+// Arrow's writer has a dictionary of each column, and continues without it where it becomes too long. The order in
+// which it lists the encodings of such a column is that of a Go map.
 func TestSameBytesWithLongDictionaries(t *testing.T) {
 	const long = 9 << 10 // texts of a dictionary that overflows
 	rows := func(n int, text func(i int) int) []MessageCount {

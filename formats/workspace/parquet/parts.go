@@ -18,7 +18,8 @@ func partName(number, parts int) string {
 	return fmt.Sprintf("part-%05d-of-%05d.parquet", number, parts)
 }
 
-// TableFiles returns the URLs of the parts of a table, in order. If there are none, or some are missing, the error wraps fs.ErrNotExist.
+// TableFiles returns the URLs of the parts of a table, in order. If there are none, or some are missing, the error
+// wraps fs.ErrNotExist.
 func TableFiles(ctx context.Context, table string) ([]string, error) {
 	urls, err := storage.List(ctx, table)
 	if err != nil {
@@ -37,8 +38,8 @@ func TableFiles(ctx context.Context, table string) ([]string, error) {
 	return parts, nil
 }
 
-// WriteText writes the text of a table: a heading, and the lines of the rows of each part in order. A table that has another
-// number of parts is an error.
+// WriteText writes the text of a table: a heading, and the lines of the rows of each part in order. A table that has
+// another number of parts is an error.
 func WriteText[R Row](ctx context.Context, url, heading, table string, parts int, lines func(rows []R) []byte) error {
 	w, err := storage.Create(ctx, url)
 	if err != nil {

@@ -51,10 +51,12 @@ type Answer struct {
 	// Score is the logit, Rank the filtered rank among all entities, from 1, with ties counted against the answer.
 	Score float32
 	Rank  int64
-	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction, (entity, ~relation, ?).
+	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction, (entity,
+	// ~relation, ?).
 	OtherScore float32
 	OtherRank  int64
-	// Probability is that the fact is true, given that the graph does not state it; nil where none is fitted or too few facts of the relation are known.
+	// Probability is that the fact is true, given that the graph does not state it; nil where none is fitted or too few
+	// facts of the relation are known.
 	Probability *float64
 	// Known is true if the fact is known: in the graph, or in another split.
 	Known bool
@@ -64,8 +66,8 @@ type Answer struct {
 
 // Explanation is one of the best paths to an answer: a row of the table explanations.
 type Explanation struct {
-	// Query, Direction, Source, Relation and Entity have the values of the Answer that is explained. A Fact is explained as an answer of
-	// the query for its tail; Query is the fact's Position.
+	// Query, Direction, Source, Relation and Entity have the values of the Answer that is explained. A Fact is
+	// explained as an answer of the query for its tail; Query is the fact's Position.
 	Query                               int64
 	Direction, Source, Relation, Entity string
 	// Path is the rank of the path among those to the entity, from 1.
@@ -82,8 +84,8 @@ type Fact struct {
 	Head, Relation, Tail string
 	// Probability is that the fact is true, nil where there is none: too few facts are known to fit it to.
 	Probability *float64
-	// TailScore and TailRank are the logit and the filtered rank, from 1, with ties counted against it, of the tail as an answer of
-	// (head, relation, ?), HeadScore and HeadRank those of the head as one of (?, relation, tail).
+	// TailScore and TailRank are the logit and the filtered rank, from 1, with ties counted against it, of the tail as
+	// an answer of (head, relation, ?), HeadScore and HeadRank those of the head as one of (?, relation, tail).
 	TailScore float32
 	TailRank  int64
 	HeadScore float32
@@ -97,14 +99,16 @@ type Triple struct {
 	// Query is the position of its first line in the user's file, from 0.
 	Query                int64
 	Head, Relation, Tail string
-	// Of the tail as an answer of (head, relation, ?): its logit, and its filtered rank, from 1, with ties counted against it.
+	// Of the tail as an answer of (head, relation, ?): its logit, and its filtered rank, from 1, with ties counted
+	// against it.
 	TailScore float32
 	TailRank  int64
 	// The same of the head as an answer of (tail, ~relation, ?).
 	HeadScore float32
 	HeadRank  int64
-	// Probability is that the triple is true, given that the graph does not state it; nil where none is fitted or too few facts of the relation are known.
-	// LogOdds tell triples of equal probability apart; nil where no probabilities are fitted.
+	// Probability is that the triple is true, given that the graph does not state it; nil where none is fitted or too
+	// few facts of the relation are known. LogOdds tell triples of equal probability apart; nil where no probabilities
+	// are fitted.
 	Probability, LogOdds *float64
 	// Known is true if the fact is known: in the graph, or in another split.
 	Known bool

@@ -80,8 +80,8 @@ func cutHeader(file []byte) (header, data []byte, err error) {
 	return file[:end:end], file[end:], nil
 }
 
-// decodeHeader returns the tensors in the order of the header, and the metadata. It returns an error unless they fill the
-// data without gaps or overlaps.
+// decodeHeader returns the tensors in the order of the header, and the metadata. It returns an error unless they fill
+// the data without gaps or overlaps.
 func decodeHeader(header []byte, size int64) (entries []entry, metadata map[string]string, err error) {
 	fail := func(format string, arguments ...any) ([]entry, map[string]string, error) {
 		return nil, nil, fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), ErrDamaged)

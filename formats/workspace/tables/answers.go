@@ -105,7 +105,8 @@ func (w *AnswersWriter) columns() []arrow.Array {
 // list of more than MostAnswers.
 func (w *AnswersWriter) Write(source, relation int32, list []int32) error {
 	if len(list) > MostAnswers {
-		return w.refuse("(%d, %d) has %d known answers, more than the %d that one query may have; leave some of its facts out", source, relation, len(list), MostAnswers)
+		return w.refuse("(%d, %d) has %d known answers, more than the %d that one query may have; leave some of its facts out", source, relation, len(list),
+			MostAnswers)
 	}
 	if err := w.order.next(source, relation, list); err != nil {
 		return w.refuse("%v", err)
@@ -145,8 +146,8 @@ func ReadAnswers(ctx context.Context, url string) (Answers, error) {
 	return a, nil
 }
 
-// ReadAnswersOf reads the known answers of some sources, ascending. It holds one batch beside them, and reads the batches between the first and
-// the last of the sources.
+// ReadAnswersOf reads the known answers of some sources, ascending. It holds one batch beside them, and reads the
+// batches between the first and the last of the sources.
 func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers, err error) {
 	if len(sources) == 0 {
 		return a, nil

@@ -86,7 +86,8 @@ func repairChecksums(file []byte) []byte {
 
 // knownSchema reports whether bytes begin with the schema message of a sample table.
 func knownSchema(message []byte) bool {
-	for _, schema := range []*arrow.Schema{namesSchema(Entities), edgesSchema, queriesSchema, answersSchema, typesSchema, partSizes.schema(), distancesSchema(7, 6), distancesSchema(9, hop.Most)} {
+	for _, schema := range []*arrow.Schema{namesSchema(Entities), edgesSchema, queriesSchema, answersSchema, typesSchema, partSizes.schema(),
+		distancesSchema(7, 6), distancesSchema(9, hop.Most)} {
 		var encoded bytes.Buffer
 		w := ipc.NewWriter(&encoded, ipc.WithSchema(schema))
 		w.Close()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Lists are lists of entities, ascending: the sources of queries, and the only answers that they may have. A nil list stands for
-// all entities.
+// Lists are lists of entities, ascending: the sources of queries, and the only answers that they may have. A nil list
+// stands for all entities.
 type Lists struct{ Sources, Candidates []int32 }
 
 // The types of the table that holds Lists.

@@ -74,8 +74,8 @@ func CountNames(ctx context.Context, url, schema string) (int64, error) {
 	return countRows(ctx, url, namesSchema(schema))
 }
 
-// EachName calls each for the names of a file, in the order of their ids, and verifies that order. The bytes are a view that
-// is valid only during the call.
+// EachName calls each for the names of a file, in the order of their ids, and verifies that order. The bytes are a view
+// that is valid only during the call.
 func EachName(ctx context.Context, url, schema string, each func(name []byte) error) error {
 	var order namesOrder
 	return readTable(ctx, url, namesSchema(schema), nil, func(rows arrow.Record) error {
@@ -96,8 +96,8 @@ func EachName(ctx context.Context, url, schema string, each func(name []byte) er
 // bytesOf returns the bytes of a text, as a view.
 func bytesOf(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
-// ReadNames reads a file of names and verifies their order. It returns an error that names the file if the file is damaged or
-// holds another table. The names of a batch share one allocation.
+// ReadNames reads a file of names and verifies their order. It returns an error that names the file if the file is
+// damaged or holds another table. The names of a batch share one allocation.
 func ReadNames(ctx context.Context, url, schema string) ([]string, error) {
 	var names []string
 	start := func(rows int64) { names = make([]string, 0, rows) }

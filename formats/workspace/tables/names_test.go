@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestForgedNames has tables with names that no NamesWriter accepts: a search of a name relies on their order, ids on there being one of each.
+// TestForgedNames has tables with names that no NamesWriter accepts: a search of a name relies on their order, ids on
+// there being one of each.
 func TestForgedNames(t *testing.T) {
 	const url = "mem://tables/forged-names"
 	for want, names := range map[string][]string{"duplicate": {"a", "b", "b"}, "comes after": {"b", "a"}} {
@@ -22,7 +23,8 @@ func TestForgedNames(t *testing.T) {
 		if err := w.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadNames(t.Context(), url, Entities); err == nil || !strings.Contains(err.Error(), url) || !strings.Contains(err.Error(), names[len(names)-1]) {
+		if _, err := ReadNames(t.Context(), url, Entities); err == nil || !strings.Contains(err.Error(), url) ||
+			!strings.Contains(err.Error(), names[len(names)-1]) {
 			t.Errorf("ReadNames of %q: error %v", names, err)
 		}
 		err = EachName(t.Context(), url, Entities, func([]byte) error { return nil })

@@ -14,21 +14,23 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// Part is the part of a graph that some queries of one source propagate through, with these queries. Its entities have ids 0, 1, .. of
-// their own, in the order of the graph's.
+// Part is the part of a graph that some queries of one source propagate through, with these queries. Its entities have
+// ids 0, 1, .. of their own, in the order of the graph's.
 type Part struct {
 	Source int32
 	// Entities are the ids in the graph, ascending, and the source is one of them.
 	Entities []int32
 	// Counts has the number of edges that enter each entity, and Degrees that in the whole graph.
 	Counts, Degrees []int32
-	// Senders, by their ids in the part, and Relations are the edges, grouped by the entity that they enter, in the order of sender and
-	// relation.
+	// Senders, by their ids in the part, and Relations are the edges, grouped by the entity that they enter, in the
+	// order of sender and relation.
 	Senders, Relations []int32
-	// Numbers are the numbers of the queries, ascending. Asked are their relations, ascending, and Answers the answers of their facts.
+	// Numbers are the numbers of the queries, ascending. Asked are their relations, ascending, and Answers the answers
+	// of their facts.
 	Numbers        []int64
 	Asked, Answers []int32
-	// Known are the known answers, ascending, of one asked relation after the other, and KnownCounts how many each of them has.
+	// Known are the known answers, ascending, of one asked relation after the other, and KnownCounts how many each of
+	// them has.
 	Known, KnownCounts []int32
 }
 
@@ -53,7 +55,8 @@ func (s PartSizes) schema() *arrow.Schema {
 	}, entitiesKey, strconv.Itoa(s.Entities), baseRelationsKey, strconv.Itoa(s.BaseRelations))
 }
 
-// columns returns the lists of a part that have entries of 32 bits, in the order of the schema. The numbers are between the fifth and the sixth.
+// columns returns the lists of a part that have entries of 32 bits, in the order of the schema. The numbers are between
+// the fifth and the sixth.
 func (p *Part) columns() []*[]int32 {
 	return []*[]int32{&p.Entities, &p.Counts, &p.Degrees, &p.Senders, &p.Relations, &p.Asked, &p.Answers, &p.Known, &p.KnownCounts}
 }
@@ -72,7 +75,8 @@ func (p *Part) check(s PartSizes, last int64) error {
 	// Queries, then entities, then edges.
 	switch {
 	case len(p.Numbers) == 0 || len(p.Asked) != len(p.Numbers) || len(p.Answers) != len(p.Numbers):
-		return fmt.Errorf("the part of source %d has %d numbers, %d relations and %d answers of queries", p.Source, len(p.Numbers), len(p.Asked), len(p.Answers))
+		return fmt.Errorf("the part of source %d has %d numbers, %d relations and %d answers of queries", p.Source, len(p.Numbers), len(p.Asked),
+			len(p.Answers))
 	case !ascending(p.Numbers) || p.Numbers[0] <= last:
 		return fmt.Errorf("query %d of source %d comes after query %d, or its part is not in the order of queries", p.Numbers[0], p.Source, last)
 	case !ascending(p.Entities) || !within(p.Entities, s.Entities):
@@ -80,7 +84,8 @@ func (p *Part) check(s PartSizes, last int64) error {
 	case !slices.Contains(p.Entities, p.Source):
 		return fmt.Errorf("source %d is not in its part", p.Source)
 	case len(p.Counts) != n || len(p.Degrees) != n || len(p.Relations) != len(p.Senders):
-		return fmt.Errorf("the part of source %d has %d entities, %d counts, %d degrees, %d senders and %d relations", p.Source, n, len(p.Counts), len(p.Degrees), len(p.Senders), len(p.Relations))
+		return fmt.Errorf("the part of source %d has %d entities, %d counts, %d degrees, %d senders and %d relations", p.Source, n, len(p.Counts),
+			len(p.Degrees), len(p.Senders), len(p.Relations))
 	case !within(p.Senders, n) || !within(p.Relations, 2*s.BaseRelations):
 		return fmt.Errorf("the part of source %d has edges of other entities or relations", p.Source)
 	case !within(p.Asked, 2*s.BaseRelations) || !slices.IsSorted(p.Asked) || !within(p.Answers, s.Entities):
@@ -150,8 +155,8 @@ func ascending[T int32 | int64](list []T) bool {
 	return true
 }
 
-// PartsWriter writes parts in the order of their queries. It holds one batch and its encoding in memory: a part, or as many as take
-// some hundred kilobytes.
+// PartsWriter writes parts in the order of their queries. It holds one batch and its encoding in memory: a part, or as
+// many as take some hundred kilobytes.
 type PartsWriter struct {
 	*tableWriter
 	sizes   PartSizes

@@ -113,7 +113,8 @@ func TestPartsAreFound(t *testing.T) {
 			t.Errorf("part %d (-want +got):\n%s", i, diff)
 		}
 	}
-	if _, err := OpenParts(t.Context(), url, PartSizes{Entities: 61, BaseRelations: 3}); err == nil || !strings.Contains(err.Error(), "60 entities") || !strings.Contains(err.Error(), url) {
+	if _, err := OpenParts(t.Context(), url, PartSizes{Entities: 61, BaseRelations: 3}); err == nil || !strings.Contains(err.Error(), "60 entities") ||
+		!strings.Contains(err.Error(), url) {
 		t.Errorf("parts of another graph: error %v", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 // QueriesVersion is the version of the layout of tables of queries; Version is for all other tables.
 const QueriesVersion = "2"
 
-// queriesSchema has a row for each query (source, relation, ?), which may be inverse, by ids. A query without an answer has the answer -1.
+// queriesSchema has a row for each query (source, relation, ?), which may be inverse, by ids. A query without an answer
+// has the answer -1.
 var queriesSchema = versionedSchema("queries", QueriesVersion, []arrow.Field{int32Field("source"), int32Field("relation"), int32Field("answer")})
 
 func checkQuery(source, relation, answer int32) error {
@@ -41,7 +42,8 @@ func createRows(ctx context.Context, url string, schema *arrow.Schema, check fun
 	return w, err
 }
 
-// Write appends a row, whose ids are in the order of the table's columns. It returns an error for a row that no such table has.
+// Write appends a row, whose ids are in the order of the table's columns. It returns an error for a row that no such
+// table has.
 func (w *RowsWriter) Write(a, b, c int32) error {
 	if err := w.check(a, b, c); err != nil {
 		return w.refuse("%v", err)

@@ -91,8 +91,8 @@ func countRows(ctx context.Context, url string, schema *arrow.Schema) (int64, er
 	return r.frame.rows, nil
 }
 
-// mostRowsPerByte bounds the rows that a byte of a compressed table stands for: a trailer that declares more is forged, and must not make a reader
-// reserve memory for them.
+// mostRowsPerByte bounds the rows that a byte of a compressed table stands for: a trailer that declares more is forged,
+// and must not make a reader reserve memory for them.
 const mostRowsPerByte = 64
 
 // eachBatch reads a file like readTable, but check accepts its schema or returns an error.

@@ -32,15 +32,17 @@ type published struct {
 		Without figures `json:"without"`
 		With    figures `json:"with"`
 	} `json:"degree_messages"`
-	// AStarMessagesSaved has the shares of A*Net's messages that the windows save with 6, 7 and 8 layers, PrunedEmpty the share of the pruned messages that are
-	// empty, Distances the shares of test queries whose answer is 1, 2, ... edges away, the last one also beyond, and MeanDegree facts per entity.
+	// AStarMessagesSaved has the shares of A*Net's messages that the windows save with 6, 7 and 8 layers, PrunedEmpty
+	// the share of the pruned messages that are empty, Distances the shares of test queries whose answer is 1, 2, ...
+	// edges away, the last one also beyond, and MeanDegree facts per entity.
 	AStarMessagesSaved map[string][]float64 `json:"astar_messages_saved"`
 	PrunedEmpty        map[string]float64   `json:"pruned_empty"`
 	Distances          map[string][]float64 `json:"distances"`
 	MeanDegree         map[string]float64   `json:"mean_degree"`
 }
 
-// method is a method with its numbers by dataset and metric. Experiment is the name of ours that repeats it, Protocol that of the evaluation.
+// method is a method with its numbers by dataset and metric. Experiment is the name of ours that repeats it, Protocol
+// that of the evaluation.
 type method struct {
 	Method     string  `json:"method"`
 	Experiment string  `json:"experiment"`
@@ -67,8 +69,8 @@ type evidence struct {
 	Published published
 	Reach     *reachPage
 	models    map[string]*model // by their cells, such as WN18RR_v1/fixed-delta-0
-	// Notes are the hand-written paragraphs by the cells of their models, or by titles of trials that have no model; Trials are these
-	// titles, in the order of the file.
+	// Notes are the hand-written paragraphs by the cells of their models, or by titles of trials that have no model;
+	// Trials are these titles, in the order of the file.
 	Notes  map[string]string
 	Trials []string
 	Counts map[string]datasetCounts // by dataset
@@ -160,8 +162,8 @@ func (e *evidence) readGrids(ctx context.Context, folder string) error {
 	return nil
 }
 
-// readNotes reads the paragraphs below the headings of the notes: "## DATASET/MODEL", or the title of a trial, which has no slash.
-// What is above the first one is for its readers.
+// readNotes reads the paragraphs below the headings of the notes: "## DATASET/MODEL", or the title of a trial, which
+// has no slash. What is above the first one is for its readers.
 func (e *evidence) readNotes(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

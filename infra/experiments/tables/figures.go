@@ -22,8 +22,8 @@ func (e *evidence) figure(name, title string, drawn interface {
 	return fmt.Sprintf(`<img src="%s" width="440" alt="%s">`, file, title)
 }
 
-// series returns the i-th line of a figure: four colors are solid, then dotted. Its points are means over seeds, with bars of one standard deviation to
-// either side.
+// series returns the i-th line of a figure: four colors are solid, then dotted. Its points are means over seeds, with
+// bars of one standard deviation to either side.
 func series(name string, i, points int, point func(int) (x float64, y spread, ok bool)) chart.Series {
 	s := chart.Series{Key: chart.Key{Name: name, Color: i % 4}, Dashed: i/4%2 == 1}
 	for i := range points {
@@ -44,7 +44,8 @@ func byModel(name string, i int, models []*model, metric string, x func(*model) 
 }
 
 // messages is an axis of the share of NBFNet's messages, with as many digits as a tick of a logarithmic axis needs.
-var messages = chart.Axis{Label: "share of NBFNet's messages that are sent", Format: func(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + "%" }, Log: true}
+var messages = chart.Axis{Label: "share of NBFNet's messages that are sent",
+	Format: func(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + "%" }, Log: true}
 
 // DeltaFigures draws quality by delta on a dataset, and against the messages.
 func (e *evidence) DeltaFigures(dataset string) string {
@@ -56,7 +57,8 @@ func (e *evidence) DeltaFigures(dataset string) string {
 		draw("delta-messages-", "against messages, by delta", messages, (*model).Sent)
 }
 
-// Curves draws the validation MRR of a dataset's models of the paper by epoch. An epoch that some seed did not validate has no point.
+// Curves draws the validation MRR of a dataset's models of the paper by epoch. An epoch that some seed did not validate
+// has no point.
 func (e *evidence) Curves(dataset string) string {
 	c := chart.Lines{X: chart.Axis{Label: "epoch", Whole: true}, Y: chart.Axis{Label: "validation MRR"}}
 	for _, p := range e.Published.Methods {
@@ -86,7 +88,8 @@ func (c datasetCounts) Configuration(split string, delta int) counts.Configurati
 	return c.Messages[split].Configurations[i]
 }
 
-// Saved returns the shares of messages that are not sent in training, by delta: without the empty ones, or as the paper counts.
+// Saved returns the shares of messages that are not sent in training, by delta: without the empty ones, or as the paper
+// counts.
 func (c datasetCounts) Saved(paper bool) (shares []float64) {
 	for delta := range layers {
 		of := c.Configuration("train", delta)
@@ -104,7 +107,8 @@ func (c datasetCounts) Pruned(split string, delta int) float64 {
 	return c.Configuration(split, delta).PrunedEmptyShare()
 }
 
-// Shares returns the shares of the test queries by the distance of their answers: 0, where the source is an answer, to 5, and 6 and more.
+// Shares returns the shares of the test queries by the distance of their answers: 0, where the source is an answer, to
+// 5, and 6 and more.
 func (c datasetCounts) Shares() (shares []float64) {
 	for distance := range layers + 1 {
 		queries := c.Distances.ByDistance[fmt.Sprint(distance)]

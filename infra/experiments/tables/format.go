@@ -31,7 +31,8 @@ var formats = template.FuncMap{
 	"over":    func(a, b int64) float64 { return float64(a) / float64(b) },
 	"div":     func(a float64, n int) float64 { return a / float64(n) },
 
-	"transductive": list(transductive...), "inductive": list(inductive...), "everywhere": list(everywhere...), "counted": list(counted...), "deltas": list("fb237_v1", "WN18RR_v1"),
+	"transductive": list(transductive...), "inductive": list(inductive...), "everywhere": list(everywhere...), "counted": list(counted...),
+	"deltas":  list("fb237_v1", "WN18RR_v1"),
 	"metrics": list("MRR", "Hits@10"), "protocols": list(metrics.Protocols[1:]...),
 }
 

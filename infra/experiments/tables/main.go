@@ -1,5 +1,6 @@
-// Command tables writes the pages of results from the result files: RESULTS.md with its figures, ZEROSHOT.md and FRONTIER.md here, BENCHMARKS.md in ../bench and
-// TRUTH.md in ../truth, and the table of train --minutes. What a page says is in its template, as are the columns of its tables.
+// Command tables writes the pages of results from the result files: RESULTS.md with its figures, ZEROSHOT.md and
+// FRONTIER.md here, BENCHMARKS.md in ../bench and TRUTH.md in ../truth, and the table of train --minutes. What a page
+// says is in its template, as are the columns of its tables.
 package main
 
 import (
@@ -28,8 +29,9 @@ func main() {
 	os.Exit(program.Run("experiments/tables", "interrupted; the same command writes what is missing", run))
 }
 
-const does = `Writes RESULTS.md and figures/ from results/, counts/, reach/results/ and notes.md of the same folder, the experiments files there, and the paper's numbers,
-ZEROSHOT.md and FRONTIER.md from zeroshot.json, frontier.json and their results, the table of train --minutes from the latter, BENCHMARKS.md of ../bench and TRUTH.md of ../truth from the lists and results/ there.`
+const does = "Writes RESULTS.md and figures/ from results/, counts/, reach/results/ and notes.md of the same folder, the experiments files there, and the paper's " +
+	"numbers, ZEROSHOT.md and FRONTIER.md from zeroshot.json, frontier.json and their results, the table of train --minutes from the latter, BENCHMARKS.md " +
+	"of ../bench and TRUTH.md of ../truth from the lists and results/ there."
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments/tables", flag.ContinueOnError)

@@ -97,7 +97,8 @@ func (m *model) Hits10(protocol string, mean bool) spread {
 	})
 }
 
-// Sent returns the share of NBFNet's messages that the model sends for the test queries: NBFNet sends one along each edge in each layer.
+// Sent returns the share of NBFNet's messages that the model sends for the test queries: NBFNet sends one along each
+// edge in each layer.
 func (m *model) Sent() float64 {
 	return m.evaluated(test, func(r *engine.Result, e *engine.Evaluation) float64 {
 		return float64(e.Messages) / float64(e.Distinct*int64(m.Configuration.Layers)*r.Graph.Edges)
@@ -141,7 +142,8 @@ func (m *model) Done() string {
 	return fmt.Sprint(len(m.Results))
 }
 
-// Repeat returns the arguments of the experiments' command that repeat the first seed, or train what is missing; and a note where neither is possible.
+// Repeat returns the arguments of the experiments' command that repeat the first seed, or train what is missing; and a
+// note where neither is possible.
 func (m *model) Repeat() string {
 	name := m.Cell() + "-seed-*"
 	if len(m.Results) > 0 {
@@ -173,7 +175,8 @@ func (m *model) Changes(base *model) string {
 	return strings.Join(found, ", ")
 }
 
-// atDistances returns the number of test queries whose answer is at some distances, and their Hits@10 over the seeds that have it.
+// atDistances returns the number of test queries whose answer is at some distances, and their Hits@10 over the seeds
+// that have it.
 func (m *model) atDistances(names []string) (queries int64, hits spread) {
 	hits = m.evaluated(test, func(_ *engine.Result, e *engine.Evaluation) float64 {
 		n, sum := int64(0), 0.0
@@ -193,7 +196,8 @@ type number struct {
 	Method, Name string // of the metric
 	Paper        float64
 	Ours         spread
-	// OfQueries is the standard error that the number of test queries leaves, OfSeeds that of the mean over the seeds, which is NaN for a single seed.
+	// OfQueries is the standard error that the number of test queries leaves, OfSeeds that of the mean over the seeds,
+	// which is NaN for a single seed.
 	OfQueries, OfSeeds float64
 	// First is set where no number of the same model stands before.
 	First bool
@@ -216,7 +220,8 @@ func (n number) StandardError() float64 {
 	return math.Hypot(n.OfSeeds, n.OfQueries)
 }
 
-// Sign says how our number compares: "✓" at or above the paper's, "≈" less than a standard error below, "▼" lower, "" if it is missing.
+// Sign says how our number compares: "✓" at or above the paper's, "≈" less than a standard error below, "▼" lower, ""
+// if it is missing.
 func (n number) Sign() string {
 	switch d := n.Difference(); {
 	case n.Ours.N == 0:
@@ -231,12 +236,14 @@ func (n number) Sign() string {
 
 // Against describes the difference from the paper's number in words.
 func (n number) Against() string {
-	return fmt.Sprintf("%s %s against %s (%s, %.1f standard errors)", n.Name, three(n.Ours.Mean), three(n.Paper), signed(n.Difference()), math.Abs(n.Difference())/n.StandardError())
+	return fmt.Sprintf("%s %s against %s (%s, %.1f standard errors)", n.Name, three(n.Ours.Mean), three(n.Paper), signed(n.Difference()),
+		math.Abs(n.Difference())/n.StandardError())
 }
 
-// queryError returns the standard error of a metric that comes from the number of queries, if these were drawn independently. That of a share is exact. That of
-// the MRR is an upper bound, at most a few percent above it: of the inverse ranks the shares of ranks up to 1, 3 and 10 are known, and within each
-// range the inverse is at most that of its first rank.
+// queryError returns the standard error of a metric that comes from the number of queries, if these were drawn
+// independently. That of a share is exact. That of the MRR is an upper bound, at most a few percent above it: of the
+// inverse ranks the shares of ranks up to 1, 3 and 10 are known, and within each range the inverse is at most that of
+// its first rank.
 func (m *model) queryError(metric string) float64 {
 	queries := m.evaluated(test, func(_ *engine.Result, e *engine.Evaluation) float64 { return float64(e.Queries) }).Mean
 	value := m.Metric(metric).Mean

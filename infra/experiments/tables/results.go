@@ -33,8 +33,8 @@ func (e *evidence) mainNumbers() (list []number) {
 	return list
 }
 
-// Signs counts the numbers of the main tables by their signs, all of them as "all", and as "seeds" those below the paper's by less than a standard error of
-// the seeds.
+// Signs counts the numbers of the main tables by their signs, all of them as "all", and as "seeds" those below the
+// paper's by less than a standard error of the seeds.
 func (e *evidence) Signs() map[string]int {
 	count := map[string]int{}
 	for _, n := range e.mainNumbers() {
@@ -50,7 +50,8 @@ func (e *evidence) Signs() map[string]int {
 // pair is NBFNet on a dataset, and fixed delta with the same hyperparameters.
 type pair struct{ Fixed, Full *model }
 
-// Pairs returns the datasets that both were trained on. Fixed delta may be trained for fewer epochs than that of the main tables.
+// Pairs returns the datasets that both were trained on. Fixed delta may be trained for fewer epochs than that of the
+// main tables.
 func (e *evidence) Pairs() (list []pair) {
 	for _, dataset := range everywhere {
 		full := e.Model(dataset, "full")
@@ -90,7 +91,8 @@ type atDistance struct {
 	Ours, Theirs spread
 }
 
-// ByDistance returns the columns of answers 1 to 6 edges away, of all these, and beyond; nil if a result is too early to have them.
+// ByDistance returns the columns of answers 1 to 6 edges away, of all these, and beyond; nil if a result is too early
+// to have them.
 func (p pair) ByDistance() (columns []atDistance) {
 	for _, names := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"0", "1", "2", "3", "4", "5", "6"}, {hop.Key}} {
 		var c atDistance
@@ -116,8 +118,8 @@ func (e *evidence) Degrees(dataset string) (pair [2]number) {
 	return pair
 }
 
-// BestOf returns the model of a dataset with the highest MRR of all validation queries, by which models are chosen, not by the test split. One that was
-// validated on some of them does not compare.
+// BestOf returns the model of a dataset with the highest MRR of all validation queries, by which models are chosen, not
+// by the test split. One that was validated on some of them does not compare.
 func (e *evidence) BestOf(dataset string) (best *model) {
 	for _, m := range e.all() {
 		if sampled := slices.ContainsFunc(m.Results, func(r *engine.Result) bool { return r.Inputs["valid_limit"] != "0" }); sampled {
@@ -141,7 +143,8 @@ func (e *evidence) Deltas(dataset string) (list []*model) {
 	return list
 }
 
-// ofPaper reports whether a table above the further experiments shows a model: one of the main tables, of the ablation or of quality by delta.
+// ofPaper reports whether a table above the further experiments shows a model: one of the main tables, of the ablation
+// or of quality by delta.
 func (e *evidence) ofPaper(m *model) bool {
 	if len(m.Varied) > 0 {
 		return slices.Contains(e.Deltas(m.Dataset), m)
@@ -151,7 +154,8 @@ func (e *evidence) ofPaper(m *model) bool {
 	})
 }
 
-// Further returns fixed delta on a dataset, and the models with results there that are not in the paper; none without any.
+// Further returns fixed delta on a dataset, and the models with results there that are not in the paper; none without
+// any.
 func (e *evidence) Further(dataset string) []*model {
 	list := []*model{e.Model(dataset, "fixed")}
 	for _, m := range e.all() {
@@ -168,7 +172,8 @@ func (e *evidence) Further(dataset string) []*model {
 // note is a note with its title, and the numbers of the main tables that it is about.
 type note struct{ Title, Numbers, Text string }
 
-// Explained returns a note for each model of the main tables that is lower than the paper's, and the other notes on models of the paper.
+// Explained returns a note for each model of the main tables that is lower than the paper's, and the other notes on
+// models of the paper.
 func (e *evidence) Explained() (list []note) {
 	shown := map[string]int{}
 	for _, n := range e.mainNumbers() {

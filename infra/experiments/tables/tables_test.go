@@ -99,7 +99,8 @@ func TestMissing(t *testing.T) {
 			"**50 are measured here**", "20 are missing", "<br>2 of 3 seeds", "| A*Net | –<br>(.535) |",
 			"| fb237_v1, A*Net | 0 of 3 | Hits@10 | – | .535 | – | – | – |  |  |  |  | `--only 'fb237_v1/astar-seed-*'` |",
 		},
-		"ZEROSHOT.md":            {"| umls | .696 | .896 | .668 | .860 | – | – | .737 | .898 |", "**mean of 24**", "**mean of 7**", "| kinship | .430 | .797 | 26.2 | – | – | – | – | – | – | – | – | – |"},
+		"ZEROSHOT.md": {"| umls | .696 | .896 | .668 | .860 | – | – | .737 | .898 |", "**mean of 24**", "**mean of 7**",
+			"| kinship | .430 | .797 | 26.2 | – | – | – | – | – | – | – | – | – |"},
 		"../bench/BENCHMARKS.md": {"| score UMLS with `zero` | 1,322 queries | not measured |  |  |  |  | `tagnet score", "9 results on"},
 		"../truth/TRUTH.md":      {fmt.Sprintf("%d settings", len(measured)-1)},
 	} {
@@ -120,12 +121,14 @@ func TestMissing(t *testing.T) {
 		t.Errorf("after they were written: %v", err)
 	}
 	replace(t, root, "RESULTS.md", "# Results", "# Result")
-	if err := run(t.Context(), append(arguments, "--check"), &out, &out); err == nil || !strings.Contains(err.Error(), "not current with the results: RESULTS.md") {
+	if err := run(t.Context(), append(arguments, "--check"), &out, &out); err == nil ||
+		!strings.Contains(err.Error(), "not current with the results: RESULTS.md") {
 		t.Errorf("after a change: error %v", err)
 	}
 }
 
-// TestFrontier makes the table of train --minutes from results and earlier points: those of a choice in the order of their queries.
+// TestFrontier makes the table of train --minutes from results and earlier points: those of a choice in the order of
+// their queries.
 func TestFrontier(t *testing.T) {
 	t.Parallel()
 	traits := engine.Measured{Made: []byte(`{"facts": 9, "entities": 5, "relations": 2, "answers": 1.5}`)}
@@ -140,7 +143,8 @@ func TestFrontier(t *testing.T) {
 		Frontier: lists.Frontier{
 			Choices: []lists.Choice{{Name: "small", Flags: "--layers 4"}, {Name: "zero", Flags: "--from zero"}},
 			Studied: []lists.Studied{
-				{Name: "a", Trainings: map[string][]string{"zero": {"untrained"}, "small": {"2x10", "2x5", "2x7"}}, Earlier: map[string]map[string]float64{"small": {"15": .5}}},
+				{Name: "a", Trainings: map[string][]string{"zero": {"untrained"}, "small": {"2x10", "2x5", "2x7"}},
+					Earlier: map[string]map[string]float64{"small": {"15": .5}}},
 				{Name: "without results", Earlier: map[string]map[string]float64{"small": {"15": .5}}},
 				{Name: "b", Traits: lists.Traits{Facts: 8, Entities: 4, Relations: 1, Answers: 2}, Earlier: map[string]map[string]float64{"small": {"15": .5}}},
 			},
@@ -172,9 +176,11 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	root := folder(t)
 	for _, c := range []struct{ file, old, new, want string }{
-		{"results/WN18RR_v1/fixed-seed-1.json", `"dropout": "0.5"`, `"dropout": "0.7"`, `the result of WN18RR_v1/fixed-seed-1 is stale: dropout "0.7" instead of "0.5"`},
+		{"results/WN18RR_v1/fixed-seed-1.json", `"dropout": "0.5"`, `"dropout": "0.7"`,
+			`the result of WN18RR_v1/fixed-seed-1 is stale: dropout "0.7" instead of "0.5"`},
 		{"results/WN18RR_v1/fixed-seed-1.json", `"run"`, `"ran"`, `unknown key "ran"`},
-		{"own.json", "\"deep\",\n      \"datasets\": [{\"dataset\": \"WN18RR\"", "\"full\",\n      \"datasets\": [{\"dataset\": \"FB15k-237\"", "FB15k-237/full is in paper-rest.json and in own.json"},
+		{"own.json", "\"deep\",\n      \"datasets\": [{\"dataset\": \"WN18RR\"", "\"full\",\n      \"datasets\": [{\"dataset\": \"FB15k-237\"",
+			"FB15k-237/full is in paper-rest.json and in own.json"},
 		{"notes.md", "## WN18RR_v4/window-astar", "## WN18RR_v4/window-astr", `no list has "WN18RR_v4/window-astr"; the closest is WN18RR_v4/window-astar`},
 		{"notes.md", "## WN18RR/full", "## WN18RR/deep", "WN18RR/deep has two notes"},
 		{"../truth/results/shop-10.json", `"precisions": [`, `"precisions": 1, "x": [`, "shop-10"},
@@ -199,7 +205,8 @@ func trained(hits ...float64) *model {
 		e.Queries = 376
 		e.Pessimistic = metrics.Metrics{MRR: h / 2, Hits1: h / 4, Hits3: h / 2, Hits10: h}
 		m.Results = append(m.Results, &engine.Result{Graph: &engine.Graph{Edges: 30}, Kernels: []string{"avx2"}, Commands: map[string]engine.Measured{
-			test: {Evaluation: e}, "train": {CPUSeconds: float64(i), Training: &engine.Training{Epochs: 1, BestEpoch: 1, Curve: []engine.Epoch{{Valid: &metrics.Metrics{MRR: h}}}}},
+			test: {Evaluation: e}, "train": {CPUSeconds: float64(i),
+				Training: &engine.Training{Epochs: 1, BestEpoch: 1, Curve: []engine.Epoch{{Valid: &metrics.Metrics{MRR: h}}}}},
 		}})
 	}
 	return m
@@ -236,7 +243,8 @@ func TestFormats(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
 		".563": three(.5631), "1.000": three(1), "+.002": signed(.002), "−.002": signed(-.002), "+.000": signed(-.0001), "5.2%": percent(.0523),
-		"71 s": duration(spread{N: 1, Mean: 71}), "16 min": duration(spread{N: 1, Mean: 960}), "3.2 h": duration(spread{N: 1, Mean: 11600}), "–": duration(spread{}),
+		"71 s": duration(spread{N: 1, Mean: 71}), "16 min": duration(spread{N: 1, Mean: 960}), "3.2 h": duration(spread{N: 1, Mean: 11600}),
+		"–":         duration(spread{}),
 		"1,234,567": grouped(1234567), "123": grouped(123), "0.25": ratio(1, 4), "2.5 µs": each(.005, 2000), "2.5 ms": each(5, 2000),
 		"0.005%": trimmed([]float64{.00005}, 1), "73%": trimmed([]float64{0, .73}, 2),
 	} {

@@ -85,8 +85,8 @@ func (z *zeroshotPage) Rows(tuned, apart bool) []lists.Target {
 	})
 }
 
-// Common returns the graphs of a mean: those that are not listed apart and that all models with results are measured on, or of these only those of which none
-// has seen facts.
+// Common returns the graphs of a mean: those that are not listed apart and that all models with results are measured
+// on, or of these only those of which none has seen facts.
 func (z *zeroshotPage) Common(tuned, unseen bool) []lists.Target {
 	return slices.DeleteFunc(z.Rows(tuned, false), func(g lists.Target) bool {
 		return slices.ContainsFunc(z.Measured(tuned), func(m lists.Model) bool { return z.Of(m, tuned, g) == nil || unseen && z.seen[g.RunName(m, false)] })

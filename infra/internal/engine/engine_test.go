@@ -49,7 +49,8 @@ func contains(t *testing.T, text string, wanted ...string) {
 	}
 }
 
-// TestMake makes two runs that share a preparation, skips them, finds one stale after a change of its inputs, and makes it again with Force.
+// TestMake makes two runs that share a preparation, skips them, finds one stale after a change of its inputs, and makes
+// it again with Force.
 func TestMake(t *testing.T) {
 	t.Parallel()
 	e, printed := newEngine(t)
@@ -60,7 +61,8 @@ func TestMake(t *testing.T) {
 	}}
 	runs := []Run{
 		{Name: "a/x", Inputs: map[string]string{"delta": "2"}, Commands: []Command{fake("", "print", "graph"), count}},
-		{Name: "a/y", Inputs: map[string]string{"delta": "3"}, Commands: []Command{fake("", "print", "graph"), fake("other", "print", "$TAGNET_DATA"), function}},
+		{Name: "a/y", Inputs: map[string]string{"delta": "3"},
+			Commands: []Command{fake("", "print", "graph"), fake("other", "print", "$TAGNET_DATA"), function}},
 	}
 	if err := e.Make(t.Context(), "test", runs); err != nil {
 		t.Fatalf("%v\n%s", err, printed)
@@ -185,7 +187,8 @@ func TestClean(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		run := Run{Name: "one", Clean: []string{"old"}, Commands: []Command{{Training: "other"}, {Name: "train", Training: "trained", Make: func(context.Context, string) (any, error) { return 1, nil }}}}
+		run := Run{Name: "one", Clean: []string{"old"},
+			Commands: []Command{{Training: "other"}, {Name: "train", Training: "trained", Make: func(context.Context, string) (any, error) { return 1, nil }}}}
 		run.Commands[0].Make = run.Commands[1].Make
 		if err := e.Make(t.Context(), "test", []Run{run}); err != nil {
 			t.Fatal(err)
@@ -216,7 +219,8 @@ func TestFailure(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "3 failed: fails, counts, unknown") {
 		t.Errorf("error %v", err)
 	}
-	contains(t, printed.String(), "fails failed: no such thing (exit status 3; log: ", "did not print 1234", `"rm -r" is no command`, "works: it took", "1 of 4 runs are done")
+	contains(t, printed.String(), "fails failed: no such thing (exit status 3; log: ", "did not print 1234", `"rm -r" is no command`, "works: it took",
+		"1 of 4 runs are done")
 }
 
 // TestLock refuses a state that another process uses.
@@ -236,7 +240,8 @@ func TestLock(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	good := `{"format_version": 2, "run": "a/x", "inputs": {}, "modified": false, "machine": {"processor": "", "cores": 1, "os": "", "arch": ""}, "commands": {"it": {}}}`
+	good := `{"format_version": 2, "run": "a/x", "inputs": {}, "modified": false, "machine": {"processor": "", "cores": 1, "os": ` +
+		`"", "arch": ""}, "commands": {"it": {}}}`
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{`"inputs"`, `"input"`, `x.json:1:37: unknown key`},
@@ -284,7 +289,8 @@ func TestSelect(t *testing.T) {
 	t.Parallel()
 	runs := []Run{{Name: "umls/3g"}, {Name: "umls/zero"}, {Name: "nations/zero"}, {Name: "alone"}}
 	for patterns, want := range map[string]string{
-		"": "umls/3g umls/zero nations/zero alone", "umls": "umls/3g umls/zero", "zero": "umls/zero nations/zero", "umls/z*,alone": "umls/zero alone", "*/3g": "umls/3g",
+		"": "umls/3g umls/zero nations/zero alone", "umls": "umls/3g umls/zero", "zero": "umls/zero nations/zero", "umls/z*,alone": "umls/zero alone",
+		"*/3g": "umls/3g",
 		"ulms": `no run matches "ulms"; the closest are`, "umls,x": `no run matches "x"`, "[": `no run matches "["`,
 	} {
 		selected, err := Select(runs, patterns)

@@ -17,8 +17,9 @@ import (
 // patience is how long an interrupted process may take to save what it has.
 const patience = 5 * time.Minute
 
-// process runs a program in the folder of the work, appends its command line and what it prints to a log, and returns the latter with what it took. When
-// the context ends, the process gets SIGTERM, after which a training saves a checkpoint. When enough, if it is not nil, returns true, it is killed and has succeeded.
+// process runs a program in the folder of the work, appends its command line and what it prints to a log, and returns
+// the latter with what it took. When the context ends, the process gets SIGTERM, after which a training saves a
+// checkpoint. When enough, if it is not nil, returns true, it is killed and has succeeded.
 func (e *Engine) process(ctx context.Context, log, program string, arguments []string, enough func() bool) (printed string, took Measured, err error) {
 	if err := os.MkdirAll(filepath.Dir(log), 0o777); err != nil {
 		return "", took, err
@@ -39,7 +40,8 @@ func (e *Engine) process(ctx context.Context, log, program string, arguments []s
 		fmt.Fprintln(e.Diagnostics, "interrupted: waiting for the command to save what it has")
 		return c.Process.Signal(syscall.SIGTERM)
 	}
-	// A terminal interrupts its process group: the process would get two interrupts, and the second one would end it at once.
+	// A terminal interrupts its process group: the process would get two interrupts, and the second one would end it at
+	// once.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	begun := time.Now()
 	if err = c.Start(); err != nil {

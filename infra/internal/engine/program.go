@@ -11,13 +11,15 @@ import (
 	"tagnet/formats/input/datasets"
 )
 
-// Program is a built program. Commit is that of its source, empty if it is not known, and Modified reports changes that were not in the commit.
+// Program is a built program. Commit is that of its source, empty if it is not known, and Modified reports changes that
+// were not in the commit.
 type Program struct {
 	Path, Commit string
 	Modified     bool
 }
 
-// program returns the program that words begin with, which it builds at its first use, and its arguments with the folder of the data.
+// program returns the program that words begin with, which it builds at its first use, and its arguments with the
+// folder of the data.
 func (e *Engine) program(ctx context.Context, words []string) (p Program, arguments []string, err error) {
 	source := ""
 	switch {
@@ -41,8 +43,8 @@ func (e *Engine) program(ctx context.Context, words []string) (p Program, argume
 	return p, arguments, err
 }
 
-// sources are the files from which programs are built. Go's own stamp also counts new result files as modifications, and is missing in a linked
-// worktree.
+// sources are the files from which programs are built. Go's own stamp also counts new result files as modifications,
+// and is missing in a linked worktree.
 var sources = []string{"formats", "model", "stages", "pipelines", "infra/generate", "go.mod", "go.sum", ":!*.md", ":!*_test.go"}
 
 // build builds a package of the module, and stamps it with git's commit, if there is one.

@@ -23,7 +23,8 @@ type Result struct {
 	FormatVersion int `json:"format_version"`
 	// Run is the name of the run, and of its file without .json below the folder of the results.
 	Run string `json:"run"`
-	// Inputs are the values that decide the metrics, such as hyperparameters, a seed and checksums of files, by their names.
+	// Inputs are the values that decide the metrics, such as hyperparameters, a seed and checksums of files, by their
+	// names.
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Commit is that of the program, empty if it is not known, and Modified reports changes that are not in the commit.
 	Commit   string  `json:"commit,omitempty"`
@@ -52,8 +53,8 @@ type Graph struct {
 	Edges    int64 `json:"edges,omitempty"`
 }
 
-// Measured is a command with what it took: elapsed time, processor time in user and system mode, and peak resident memory. Zero stands for
-// what is not known.
+// Measured is a command with what it took: elapsed time, processor time in user and system mode, and peak resident
+// memory. Zero stands for what is not known.
 type Measured struct {
 	Command    string  `json:"command,omitempty"`
 	Seconds    float64 `json:"seconds,omitempty"`
@@ -67,7 +68,8 @@ type Measured struct {
 	Evaluation *Evaluation     `json:"evaluation,omitempty"`
 }
 
-// Training summarizes a training. Seconds is the time of all epochs with their validations, Messages what the forward passes of all steps sent.
+// Training summarizes a training. Seconds is the time of all epochs with their validations, Messages what the forward
+// passes of all steps sent.
 type Training struct {
 	Epochs int `json:"epochs"`
 	// BestEpoch is the epoch of the best checkpoint, and Weights the SHA-256 of its weights.
@@ -80,7 +82,8 @@ type Training struct {
 	Curve     []Epoch `json:"curve,omitempty"`
 }
 
-// Epoch is one epoch of a training. Valid has the pessimistic metrics on the validation split, and is nil without a validation.
+// Epoch is one epoch of a training. Valid has the pessimistic metrics on the validation split, and is nil without a
+// validation.
 type Epoch struct {
 	Epoch        int              `json:"epoch"`
 	Loss         float64          `json:"loss"`
@@ -91,14 +94,15 @@ type Epoch struct {
 	Valid        *metrics.Metrics `json:"valid,omitempty"`
 }
 
-// Evaluation has the metrics of a split by one protocol. Distinct is the number of pairs of source and relation, each of which is propagated
-// once, and Messages what they sent.
+// Evaluation has the metrics of a split by one protocol. Distinct is the number of pairs of source and relation, each
+// of which is propagated once, and Messages what they sent.
 type Evaluation struct {
 	Sample *metrics.Sample `json:"sample,omitempty"` // nil where all queries are ranked
 	metrics.Summary
 	Distinct int64 `json:"distinct"`
 	Messages int64 `json:"messages"`
-	// ByDistance divides the queries by the edges from source to answer, "1" and so on, or hop.Key. The earliest results lack it.
+	// ByDistance divides the queries by the edges from source to answer, "1" and so on, or hop.Key. The earliest
+	// results lack it.
 	ByDistance map[string]Distance `json:"by_distance,omitempty"`
 }
 
@@ -111,7 +115,8 @@ type Distance struct {
 // file returns the file of a run's result.
 func file(folder, run string) string { return filepath.Join(folder, filepath.FromSlash(run)+".json") }
 
-// Read reads the result of a run, nil if there is none. Unknown keys and numbers that no command writes are errors that begin with the file.
+// Read reads the result of a run, nil if there is none. Unknown keys and numbers that no command writes are errors that
+// begin with the file.
 func Read(ctx context.Context, folder, run string) (*Result, error) {
 	path := file(folder, run)
 	text, err := storage.ReadFile(ctx, path)
@@ -155,8 +160,8 @@ func (m Measured) check() error {
 	return strict.First(strict.AtLeastZero("seconds", m.Seconds), strict.AtLeastZero("cpu_seconds", m.CPUSeconds), strict.AtLeastZero("peak_mib", m.PeakMiB))
 }
 
-// Differences returns in what a result differs from the inputs that a run has now: "delta 3 instead of 2". An input that the result lacks,
-// since it is younger, was empty, 0 or false.
+// Differences returns in what a result differs from the inputs that a run has now: "delta 3 instead of 2". An input
+// that the result lacks, since it is younger, was empty, 0 or false.
 func (r Result) Differences(inputs map[string]string) (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		now := inputs[name]

@@ -26,23 +26,26 @@ type Run struct {
 	Name string
 	// Inputs decide the metrics. A result with others is stale.
 	Inputs map[string]string
-	// Clean are folders of the work that are removed before the first command, so that all of them are made while the clock runs.
+	// Clean are folders of the work that are removed before the first command, so that all of them are made while the
+	// clock runs.
 	Clean    []string
 	Commands []Command
 }
 
-// Words returns a program and its arguments: tagnet, or go run ./PACKAGE. They may depend on what was written before below the folder of the
-// work. $TAGNET_DATA stands for the folder of the data.
+// Words returns a program and its arguments: tagnet, or go run ./PACKAGE. They may depend on what was written before
+// below the folder of the work. $TAGNET_DATA stands for the folder of the data.
 type Words func(ctx context.Context, work string) ([]string, error)
 
 // Command is a step of a run.
 type Command struct {
-	// Name is that in the result. A command without a name prepares: it is not measured, and a call of Make runs it once for all runs.
+	// Name is that in the result. A command without a name prepares: it is not measured, and a call of Make runs it
+	// once for all runs.
 	Name  string
 	Words Words
 	// Make is called instead of a command if it is set. Its value is kept as JSON.
 	Make func(ctx context.Context, work string) (any, error)
-	// Training is the folder of a run that is trained, Evaluation that of metrics, and Graph that of a graph, all below the work.
+	// Training is the folder of a run that is trained, Evaluation that of metrics, and Graph that of a graph, all below
+	// the work.
 	Training, Evaluation, Graph string
 	// Unfitted ends the command when the checkpoints of the training are complete, before it fits probabilities.
 	Unfitted bool
@@ -104,8 +107,9 @@ func (e *Engine) open(ctx context.Context, command string) (release func() error
 	l, err := lock.Acquire(ctx, e.State, command, false)
 	var held *lock.Held
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("--state %s is used by process %d on host %s since %s: wait until it ends, or use another --state; if it has ended, remove %s there",
-			e.State, held.Owner.Process, held.Owner.Host, held.Owner.Begun.Format(time.DateTime+" MST"), lock.FileName)
+		return nil,
+			fmt.Errorf("--state %s is used by process %d on host %s since %s: wait until it ends, or use another --state; if it has ended, remove %s there",
+				e.State, held.Owner.Process, held.Owner.Host, held.Owner.Begun.Format(time.DateTime+" MST"), lock.FileName)
 	}
 	if err != nil {
 		return nil, err
@@ -126,7 +130,8 @@ func Data(name string) string {
 func (e *Engine) work() string       { return filepath.Join(e.State, "work") }
 func (e *Engine) unfinished() string { return filepath.Join(e.State, "unfinished") }
 
-// Make makes the runs that are missing, and with Force all. A run that fails does not stop the others. command is recorded in the lock of the state.
+// Make makes the runs that are missing, and with Force all. A run that fails does not stop the others. command is
+// recorded in the lock of the state.
 func (e *Engine) Make(ctx context.Context, command string, runs []Run) (err error) {
 	release, err := e.open(ctx, command)
 	if err != nil {
@@ -162,7 +167,8 @@ func (e *Engine) Make(ctx context.Context, command string, runs []Run) (err erro
 	return nil
 }
 
-// make runs the commands of a run that are not done, and writes the result. What is done of it is in a file of unfinished results meanwhile.
+// make runs the commands of a run that are not done, and writes the result. What is done of it is in a file of
+// unfinished results meanwhile.
 func (e *Engine) make(ctx context.Context, r Run) error {
 	result, err := Read(ctx, e.unfinished(), r.Name)
 	if err != nil || result == nil || len(result.Differences(r.Inputs)) > 0 {
@@ -274,7 +280,8 @@ func (r Result) summary(run Run) string {
 		case !named:
 			continue
 		case e != nil:
-			parts = append(parts, fmt.Sprintf("%s MRR %.4f, Hits@10 %.4f of %d queries in %.1f s of processor time", c.Name, e.Pessimistic.MRR, e.Pessimistic.Hits10, e.Queries, m.CPUSeconds))
+			parts = append(parts, fmt.Sprintf("%s MRR %.4f, Hits@10 %.4f of %d queries in %.1f s of processor time", c.Name, e.Pessimistic.MRR,
+				e.Pessimistic.Hits10, e.Queries, m.CPUSeconds))
 		case m.Made != nil:
 			parts = append(parts, fmt.Sprintf("%s %.200s", c.Name, m.Made))
 		case m.Seconds == 0:
@@ -286,8 +293,8 @@ func (r Result) summary(run Run) string {
 	return strings.Join(parts, "; ")
 }
 
-// Select returns the runs whose names, or the parts of them before or after the slash, one of the patterns matches, which are separated by commas;
-// all, without a pattern. Each pattern has to match a run.
+// Select returns the runs whose names, or the parts of them before or after the slash, one of the patterns matches,
+// which are separated by commas; all, without a pattern. Each pattern has to match a run.
 func Select(runs []Run, patterns string) (selected []Run, err error) {
 	if patterns == "" {
 		return runs, nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Verify makes runs again in a new state, with the kernels of their results, and compares what no machine changes: the weights, and every metric
-// to the last digit.
+// Verify makes runs again in a new state, with the kernels of their results, and compares what no machine changes: the
+// weights, and every metric to the last digit.
 func (e *Engine) Verify(ctx context.Context, command string, runs []Run) error {
 	bin, err := filepath.Abs(filepath.Join(e.State, "bin"))
 	if err != nil {

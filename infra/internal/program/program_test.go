@@ -53,7 +53,8 @@ func TestParse(t *testing.T) {
 	set := flag.NewFlagSet("bench", flag.ContinueOnError)
 	set.Int("n", 1, "a number")
 	var says strings.Builder
-	if err := Parse(set, "Times things.", []string{"-h"}, &says); !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(says.String(), "Times things.\n\nusage: go run ./infra/bench [flags]") || !strings.Contains(says.String(), "-n int") {
+	if err := Parse(set, "Times things.", []string{"-h"}, &says); !errors.Is(err, flag.ErrHelp) ||
+		!strings.HasPrefix(says.String(), "Times things.\n\nusage: go run ./infra/bench [flags]") || !strings.Contains(says.String(), "-n int") {
 		t.Errorf("-h: error %v, printed %q", err, says.String())
 	}
 }

@@ -152,7 +152,8 @@ func (r *runner) Logging(stream fnpb.BeamFnLogging_LoggingServer) error {
 	}
 }
 
-// host is a machine on which boot programs run: a folder for temporary files, and one in which workers say that they run.
+// host is a machine on which boot programs run: a folder for temporary files, and one in which workers say that they
+// run.
 type host struct{ temporary, started string }
 
 func newHost(t *testing.T) host {
@@ -328,8 +329,8 @@ func TestALostRunnerHoldsUpNothing(t *testing.T) {
 	h.empty(t)
 }
 
-// TestAnInstalledWorkerIsNotDownloaded runs a boot program that has a worker beside it, which is that of the job only if
-// the job names its checksum.
+// TestAnInstalledWorkerIsNotDownloaded runs a boot program that has a worker beside it, which is that of the job only
+// if the job names its checksum.
 func TestAnInstalledWorkerIsNotDownloaded(t *testing.T) {
 	t.Parallel()
 	for _, same := range []bool{true, false} {
@@ -378,7 +379,8 @@ func copyProgram(t *testing.T, from, to string) {
 	}
 }
 
-// TestAWorkerPoolIsOfItsMachine checks that other machines do not reach a pool, which starts programs for whoever does, unless --listen says so.
+// TestAWorkerPoolIsOfItsMachine checks that other machines do not reach a pool, which starts programs for whoever does,
+// unless --listen says so.
 func TestAWorkerPoolIsOfItsMachine(t *testing.T) {
 	if host, _, _ := net.SplitHostPort(flag.Lookup("listen").DefValue); host != "localhost" {
 		t.Errorf("a pool listens on %q", host)

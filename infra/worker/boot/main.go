@@ -68,9 +68,9 @@ func main() {
 	}
 }
 
-// supervise runs this program again, as the process that runs the worker, in a session of its own. Flink kills what it started
-// half a second after it asked it to end, and on a busy host that is not enough to clean up: only this process is killed then, and
-// the other one notices.
+// supervise runs this program again, as the process that runs the worker, in a session of its own. Flink kills what it
+// started half a second after it asked it to end, and on a busy host that is not enough to clean up: only this process
+// is killed then, and the other one notices.
 func supervise() error {
 	self, err := os.Executable()
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 )
 
-// checksumOption is the option of a job with the SHA-256 of its worker program. Runners do not pass on the checksum of a
-// file of the job.
+// checksumOption is the option of a job with the SHA-256 of its worker program. Runners do not pass on the checksum of
+// a file of the job.
 const checksumOption = "worker_sha256"
 
 // grace is the time that a worker has to end after a SIGTERM.
@@ -52,8 +52,8 @@ func runWorker(ctx context.Context) error {
 	return err
 }
 
-// report logs a message through the runner, which does not show what boot or the worker prints: without it a panic is lost.
-// A runner that is gone does not keep it waiting.
+// report logs a message through the runner, which does not show what boot or the worker prints: without it a panic is
+// lost. A runner that is gone does not keep it waiting.
 func report(ctx context.Context, message string) {
 	sent := make(chan struct{})
 	go func() {

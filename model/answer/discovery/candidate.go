@@ -45,7 +45,8 @@ func candidateOf(q graph.Query, answer, baseRelations int32) Candidate {
 	return Candidate{Fact: q.Fact(answer, baseRelations), Inverse: q.Relation >= baseRelations}
 }
 
-// Queries returns the answers that are the fact, as rows of source, relation and entity: of the query that found it, and of the inverse query.
+// Queries returns the answers that are the fact, as rows of source, relation and entity: of the query that found it,
+// and of the inverse query.
 func (c *Candidate) Queries(baseRelations int32) (asked, other externalsort.Row) {
 	asked = externalsort.Row{c.Head, c.Relation, c.Tail}
 	other = externalsort.Row{c.Tail, c.Relation + baseRelations, c.Head}
@@ -75,7 +76,8 @@ func read(r externalsort.FactRow) Candidate {
 	}
 }
 
-// Join returns a function that receives sorted records and passes on facts with both of their sides, and one that passes on the last fact.
+// Join returns a function that receives sorted records and passes on facts with both of their sides, and one that
+// passes on the last fact.
 func Join(each func(*probability.Observation) error) (add func(externalsort.FactRow) error, end func() error) {
 	var fact probability.Observation
 	var has [2]bool // by Inverse

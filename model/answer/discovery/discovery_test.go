@@ -17,7 +17,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestCandidates checks that the answers of a query are facts in the right direction, whether it lists them or is queried for them.
+// TestCandidates checks that the answers of a query are facts in the right direction, whether it lists them or is
+// queried for them.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	q := &answer.Ranked{
@@ -52,7 +53,8 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestJoin checks that the two sides of a fact meet, that hops are those of the query for tails, and that a fact with one side is an error.
+// TestJoin checks that the two sides of a fact meet, that hops are those of the query for tails, and that a fact with
+// one side is an error.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	loop, fact := graph.Fact{Head: 1, Tail: 1}, graph.Fact{Head: 1, Relation: 1, Tail: 2}
@@ -184,8 +186,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestBest checks that the first entries of a list are kept, in whatever order they come, and that the list is ordered by probability, log odds, the
-// lower score and the fact.
+// TestBest checks that the first entries of a list are kept, in whatever order they come, and that the list is ordered
+// by probability, log odds, the lower score and the fact.
 func TestBest(t *testing.T) {
 	t.Parallel()
 	entries := someEntries(300)

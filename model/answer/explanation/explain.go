@@ -23,8 +23,8 @@ type Explainer struct {
 	scorer        scorer
 }
 
-// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit. between is the
-// graph of the relations of g, or nil: the model makes it from g if it needs one.
+// New returns an explainer for parameters p of configuration c over g. It is an error if the shapes of p do not fit.
+// between is the graph of the relations of g, or nil: the model makes it from g if it needs one.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Explainer, error) {
 	c.Dropout = 0 // derivatives need the pass that training makes, but of the model as it scores
 	c = c.Within(g.Entities)
@@ -45,7 +45,8 @@ type Explanation struct {
 // Weights says in a sentence what the weights of paths are, for a person.
 func Weights(c configuration.Configuration) string {
 	if c.Prioritized() {
-		return "The weight of a path is the mean priority of its senders, relative to the highest in their layers (A*Net): no probability, and no share of the score."
+		return "The weight of a path is the mean priority of its senders, relative to the highest in their layers (A*Net): no " +
+			"probability, and no share of the score."
 	}
 	const share = "The weight of a path is its share of influence on the score, to first order: no probability, and it may be negative."
 	if c.Policy == configuration.PolicyFull {
@@ -54,8 +55,8 @@ func Weights(c configuration.Configuration) string {
 	return share
 }
 
-// Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query and are then
-// reused.
+// Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query and are
+// then reused.
 type Worker struct {
 	explainer  *Explainer
 	propagator *propagation.Propagator
@@ -72,7 +73,8 @@ type Worker struct {
 // Memory: as a propagator takes while training (see package propagation), of which for the policies with a window only
 // what the answer depends on is touched, and 24 bytes for each edge of each layer that a path may take.
 func (e *Explainer) Worker() *Worker {
-	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities, e.graph.BaseRelations), searcher: graph.NewSearcher(e.graph), hops: make([]uint8, e.graph.Entities)}
+	w := &Worker{explainer: e, propagator: e.first.Clone(), finder: newFinder(e.graph.Entities, e.graph.BaseRelations), searcher: graph.NewSearcher(e.graph),
+		hops: make([]uint8, e.graph.Entities)}
 	if !e.configuration.Prioritized() {
 		w.gradients = propagation.NewGradients(e.configuration, e.graph.RelationCount())
 		size := w.propagator.Depth() * w.propagator.Width()
@@ -81,8 +83,8 @@ func (e *Explainer) Worker() *Worker {
 	return w
 }
 
-// Explain returns the score of an entity as the answer of q, whose own answer only says what leaves the graph, and the k best paths to it: simple and merged ones, or with
-// walks all. It checks ctx before each layer.
+// Explain returns the score of an entity as the answer of q, whose own answer only says what leaves the graph, and the
+// k best paths to it: simple and merged ones, or with walks all. It checks ctx before each layer.
 func (w *Worker) Explain(ctx context.Context, q graph.Query, answer int32, k int, walks bool) (Explanation, error) {
 	g := w.explainer.graph
 	if answer < 0 || int(answer) >= g.Entities {

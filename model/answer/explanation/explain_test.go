@@ -213,8 +213,8 @@ func checkNeighbors(t *testing.T, layers [][]propagation.Edge) {
 	}
 }
 
-// TestGoldenCasesMatchReference compares the values of all edges with the float64 specification on every golden case, for
-// some answers.
+// TestGoldenCasesMatchReference compares the values of all edges with the float64 specification on every golden case,
+// for some answers.
 func TestGoldenCasesMatchReference(t *testing.T) {
 	t.Parallel()
 	for i, c := range golden.Cases(t) {
@@ -321,8 +321,8 @@ func specifiedPaths(layers [][]spec.Edge, source, answer int32, k int) (paths []
 	return paths
 }
 
-// TestSimplePaths compares simple paths with those among all walks: all of them where so many are kept, else as many, each of
-// them one of these, and in most cases the same.
+// TestSimplePaths compares simple paths with those among all walks: all of them where so many are kept, else as many,
+// each of them one of these, and in most cases the same.
 func TestSimplePaths(t *testing.T) {
 	t.Parallel()
 	cases, same, left := 0, 0, 0
@@ -384,7 +384,8 @@ func TestSimplePaths(t *testing.T) {
 // paths have equal weights. The senders of the chains' ends are in another order, so that sums are rounded otherwise.
 func TestEqualEvidence(t *testing.T) {
 	t.Parallel()
-	// Source 0, answer 1; chains 0-2-3-1 and 0-5-4-1. Entities 6 to 9 hang on 3 and 4 with relations in opposite orders.
+	// Source 0, answer 1; chains 0-2-3-1 and 0-5-4-1. Entities 6 to 9 hang on 3 and 4 with relations in opposite
+	// orders.
 	facts := []graph.Fact{
 		{Head: 0, Relation: 0, Tail: 2}, {Head: 2, Relation: 1, Tail: 3}, {Head: 3, Relation: 0, Tail: 1},
 		{Head: 0, Relation: 0, Tail: 5}, {Head: 5, Relation: 1, Tail: 4}, {Head: 4, Relation: 0, Tail: 1},
@@ -451,8 +452,8 @@ func TestNoPaths(t *testing.T) {
 	}
 }
 
-// TestRelationsFromAGraph compares the values of all edges with the float64 specification where relations come from a graph of them:
-// for a query, what the source gives is constant, so that the specification takes it as parameters.
+// TestRelationsFromAGraph compares the values of all edges with the float64 specification where relations come from a
+// graph of them: for a query, what the source gives is constant, so that the specification takes it as parameters.
 func TestRelationsFromAGraph(t *testing.T) {
 	t.Parallel()
 	small := pretrained.ULTRAConfiguration()
@@ -507,8 +508,10 @@ func TestRelationsFromAGraph(t *testing.T) {
 	}
 }
 
-// tabled returns the model whose relation embeddings are parameters: those that the source of another model gives to a query.
-func tabled(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], relation int32, k kernel.Kernel) (configuration.Configuration, *parameters.Set[float64]) {
+// tabled returns the model whose relation embeddings are parameters: those that the source of another model gives to a
+// query.
+func tabled(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], relation int32,
+	k kernel.Kernel) (configuration.Configuration, *parameters.Set[float64]) {
 	source := relations.New(g, nil, c, true)
 	source.Load(k, p)
 	tables := source.Tables(relation, nil)

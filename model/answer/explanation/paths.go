@@ -41,8 +41,8 @@ type finder struct {
 	group        []int32 // edges of a receiver
 }
 
-// leastKept is the least number of simple paths that are kept to an entity, so that the first ones hardly depend on how many
-// are wanted.
+// leastKept is the least number of simple paths that are kept to an entity, so that the first ones hardly depend on how
+// many are wanted.
 const leastKept = 10
 
 // pathRange is a range [first, last) of a layer's stored paths.
@@ -56,8 +56,9 @@ func newFinder(entities, relations int) *finder {
 }
 
 // best returns the k paths of highest weight from source to answer, best first; ties are ordered by length, then by the
-// edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, sorted
-// into groups by receiver and, within these, by sender. With walks the paths are exact, else simple and merged, as doc.go says. Time: of the order of edges · k.
+// edges, compared as numbers (sender, relation, receiver). layers has the edges of layer t at t-1, sorted into groups
+// by receiver and, within these, by sender. With walks the paths are exact, else simple and merged, as doc.go says.
+// Time: of the order of edges · k.
 func (f *finder) best(ctx context.Context, layers [][]propagation.Edge, source, answer int32, k int, walks bool) ([]Path, error) {
 	if source == answer || k < 1 {
 		return nil, nil
@@ -151,8 +152,8 @@ func (f *finder) extend(t int, edges []propagation.Edge, answer int32) {
 	f.ranges, f.next = f.next, f.ranges
 }
 
-// withoutInverses returns the edges of a receiver without the lower of two values, where one edge goes along a fact (u, r, v)
-// and another one along (v, r, u).
+// withoutInverses returns the edges of a receiver without the lower of two values, where one edge goes along a fact (u,
+// r, v) and another one along (v, r, u).
 func (f *finder) withoutInverses(edges []propagation.Edge, group []int32) []int32 {
 	kept := group[:0]
 	for _, e := range group {
@@ -170,8 +171,8 @@ func (f *finder) withoutInverses(edges []propagation.Edge, group []int32) []int3
 	return kept
 }
 
-// offer inserts the paths to the sender of an edge, continued by the edge, into the sorted paths from begin on, of which
-// it keeps k.
+// offer inserts the paths to the sender of an edge, continued by the edge, into the sorted paths from begin on, of
+// which it keeps k.
 func (f *finder) offer(t, begin int, edge int32, senders pathRange) {
 	layer := &f.layers[t]
 	for i := senders.first; i < senders.last; i++ {

@@ -21,8 +21,9 @@ type Curve struct {
 	Blocks []Block `json:"blocks"`
 }
 
-// odds returns the odds of being labeled in a block, with half an observation of each kind added, so that few observations give neither 0
-// nor infinite odds. With thinned observations, the lack of unlabeled ones means less, by Weight.
+// odds returns the odds of being labeled in a block, with half an observation of each kind added, so that few
+// observations give neither 0 nor infinite odds. With thinned observations, the lack of unlabeled ones means less, by
+// Weight.
 func (c Curve) odds(b Block) float64 {
 	return (float64(b.Labeled) + .5) / (float64(b.Unlabeled) + .5*c.Weight)
 }
@@ -34,7 +35,8 @@ type judged struct {
 	weight  int
 }
 
-// newCurve returns the blocks of observations: pooled with their neighbors where odds do not ascend, first as counted, then drawn toward 1.
+// newCurve returns the blocks of observations: pooled with their neighbors where odds do not ascend, first as counted,
+// then drawn toward 1.
 func newCurve(list []judged) (c Curve) {
 	var weight, unlabeled int
 	for _, j := range list {
@@ -72,8 +74,8 @@ func counted(list []judged) (blocks []Block) {
 	return blocks
 }
 
-// between returns the middle of two log odds, where a block begins: other kernels, whose scores differ in their last bits, find observations in
-// the same block.
+// between returns the middle of two log odds, where a block begins: other kernels, whose scores differ in their last
+// bits, find observations in the same block.
 func between(below, at float64) float64 {
 	if middle := below + (at-below)/2; middle > below {
 		return middle
@@ -119,8 +121,8 @@ func (c Curve) meanLabeled() float64 {
 // surest is the highest probability of a fact: a block of some hundred candidates cannot tell .99 from 1.
 const surest = .99
 
-// probabilities returns a probability for each block: proportional to its odds, at most surest, and such that the probabilities of all
-// unlabeled observations add up to sum. If sum is too large for that, each is surest.
+// probabilities returns a probability for each block: proportional to its odds, at most surest, and such that the
+// probabilities of all unlabeled observations add up to sum. If sum is too large for that, each is surest.
 func (c Curve) probabilities(sum float64) []float64 {
 	p, below := make([]float64, len(c.Blocks)), make([]float64, len(c.Blocks)+1)
 	for i, b := range c.Blocks {

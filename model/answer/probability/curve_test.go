@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCurveIsIsotonic compares with the formula of the isotonic regression: the share at i is the highest over j <= i of the lowest over k >= i
-// of the share of all from j to k.
+// TestCurveIsIsotonic compares with the formula of the isotonic regression: the share at i is the highest over j <= i
+// of the lowest over k >= i of the share of all from j to k.
 func TestCurveIsIsotonic(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
@@ -61,7 +61,8 @@ func TestCurveIsIsotonic(t *testing.T) {
 	}
 }
 
-// TestFewThinnedAtTheTop checks that labeled observations beside which thinned ones may lie unseen are not surer for it.
+// TestFewThinnedAtTheTop checks that labeled observations beside which thinned ones may lie unseen are not surer for
+// it.
 func TestFewThinnedAtTheTop(t *testing.T) {
 	t.Parallel()
 	list := []judged{{9, true, 1}, {9, true, 1}}
@@ -116,7 +117,8 @@ func TestExample(t *testing.T) {
 // TestProbabilities checks sums, and that probabilities ascend and are at most the surest.
 func TestProbabilities(t *testing.T) {
 	t.Parallel()
-	c := Curve{Weight: 1, Blocks: []Block{{Labeled: 0, Unlabeled: 500}, {Labeled: 20, Unlabeled: 200}, {Labeled: 30, Unlabeled: 10}, {Labeled: 50, Unlabeled: 0}}}
+	c := Curve{Weight: 1, Blocks: []Block{{Labeled: 0, Unlabeled: 500}, {Labeled: 20, Unlabeled: 200}, {Labeled: 30, Unlabeled: 10},
+		{Labeled: 50, Unlabeled: 0}}}
 	for _, sum := range []float64{.001, 1, 20, 100, 709.5, 710, 1e6} {
 		got, before := 0.0, 0.0
 		for i, p := range c.probabilities(sum) {

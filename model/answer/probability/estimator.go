@@ -14,13 +14,13 @@ type Estimator struct {
 	around *Surroundings
 	// byBlock has the probability of each block of the curve.
 	byBlock []float64
-	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the largest possible share, if all candidates
-	// that are most like facts are true. Missing, the lower of both, gives the probabilities.
+	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the largest possible share,
+	// if all candidates that are most like facts are true. Missing, the lower of both, gives the probabilities.
 	Presumed, Bound, Missing float64
 }
 
-// Estimator returns the model's estimator for a number of missing facts, as a share of the graph's facts. The surroundings belong to the model's graph.
-// The error says what is wrong with the share.
+// Estimator returns the model's estimator for a number of missing facts, as a share of the graph's facts. The
+// surroundings belong to the model's graph. The error says what is wrong with the share.
 func (m *Model) Estimator(around *Surroundings, missing float64) (*Estimator, error) {
 	if err := CheckMissing(missing); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func percent(share float64) string {
 
 // Estimate is the model's statement about a fact. Lists are in the order of Compare.
 type Estimate struct {
-	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless Claimed: too few facts of the relation
-	// are known, or the fact is of an entity with itself.
+	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless
+	// Claimed: too few facts of the relation are known, or the fact is of an entity with itself.
 	Probability float64
 	Claimed     bool
 	// LogOdds are the regression's log odds, which tell facts of equal probability apart.
@@ -86,8 +86,8 @@ func (e Estimate) claim() int {
 	return 0
 }
 
-// Estimate estimates an observation. Its ids must belong to the graph, and its scores be numbers. A fact that neither query ranks among its best K
-// has the lowest probability of all.
+// Estimate estimates an observation. Its ids must belong to the graph, and its scores be numbers. A fact that neither
+// query ranks among its best K has the lowest probability of all.
 func (e *Estimator) Estimate(o *Observation) Estimate {
 	m := e.model
 	group, claimed := m.group(o)

@@ -6,8 +6,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// features are the names of the regression's features, as its file lists them, each with the sign that its weight must have; 0 is
-// either. Signs hold the promise that a higher score, or a better rank, never makes a fact less likely.
+// features are the names of the regression's features, as its file lists them, each with the sign that its weight must
+// have; 0 is either. Signs hold the promise that a higher score, or a better rank, never makes a fact less likely.
 var features = [...]struct {
 	name string
 	sign int
@@ -63,8 +63,8 @@ func (s *Surroundings) ends(f graph.Fact) (head, tail end) {
 	return s.end(f.Head, f.Relation, f.Tail), s.end(f.Tail, s.graph.Inverse(f.Relation), f.Head)
 }
 
-// squash returns a number that rises with a score, and grows by its logarithm where it is far from 0: scores of sure facts differ by
-// much and mean nearly the same.
+// squash returns a number that rises with a score, and grows by its logarithm where it is far from 0: scores of sure
+// facts differ by much and mean nearly the same.
 func squash(score float32) float64 {
 	const width = 10
 	return width * math.Asinh(float64(score)/width)

@@ -23,10 +23,11 @@ const minClaim = 2
 // ErrTooFew is the error of a fit to fewer than minLabeled labeled facts that count, or to no unlabeled candidate.
 var ErrTooFew = errors.New("too few facts to fit probabilities to")
 
-// Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The surroundings belong to the
-// graph of all facts. The caller sets Source.
+// Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The
+// surroundings belong to the graph of all facts. The caller sets Source.
 //
-// Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may be given. The end of ctx ends it.
+// Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may
+// be given. The end of ctx ends it.
 func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation) (*Model, error) {
 	// In a fixed order, so that sums have equal bits.
 	labeled, unlabeled = slices.Clone(labeled), slices.Clone(unlabeled)

@@ -29,8 +29,8 @@ func observed(f graph.Fact, score float64, random *rand.Rand) Observation {
 	return Observation{Fact: f, Tails: side(), Heads: side(), Hops: random.Int32N(5) - 1}
 }
 
-// newWorld returns a graph of facts of two relations, and of few facts of others: relation 2 has 10, relation 3 has one. true candidates score
-// apart more than the others.
+// newWorld returns a graph of facts of two relations, and of few facts of others: relation 2 has 10, relation 3 has
+// one. true candidates score apart more than the others.
 func newWorld(t *testing.T, facts, missing, others int, apart float64) *world {
 	t.Helper()
 	const entities = 1000
@@ -92,7 +92,8 @@ func (w *world) estimator(t *testing.T, m *Model, missing float64) *Estimator {
 	return e
 }
 
-// TestProbabilitiesHold fits to facts and candidates, some of which are true, and checks that so many are as their probabilities say.
+// TestProbabilitiesHold fits to facts and candidates, some of which are true, and checks that so many are as their
+// probabilities say.
 func TestProbabilitiesHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3000, 300, 12_000, .7)
@@ -185,8 +186,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestNothingTellsFactsFromOthers observes the facts of a random graph, and pairs drawn at random, with scores that say nothing: no
-// regression may know one from the other.
+// TestNothingTellsFactsFromOthers observes the facts of a random graph, and pairs drawn at random, with scores that say
+// nothing: no regression may know one from the other.
 func TestNothingTellsFactsFromOthers(t *testing.T) {
 	t.Parallel()
 	for _, facts := range []int{200, 3000} {
@@ -211,7 +212,8 @@ func TestNothingTellsFactsFromOthers(t *testing.T) {
 	}
 }
 
-// area returns the probability that a labeled observation has higher log odds than another one, and the number of labeled ones.
+// area returns the probability that a labeled observation has higher log odds than another one, and the number of
+// labeled ones.
 func area(list []judged) (area, labeled float64) {
 	slices.SortFunc(list, func(a, b judged) int {
 		if a.logOdds < b.logOdds {
@@ -338,8 +340,8 @@ func TestFoldsDoNotSeeTheirFacts(t *testing.T) {
 	}
 }
 
-// TestRelationsOfFewFacts checks which relations have intercepts of their own, one for each number of hops, which have some in common, and no
-// probabilities.
+// TestRelationsOfFewFacts checks which relations have intercepts of their own, one for each number of hops, which have
+// some in common, and no probabilities.
 func TestRelationsOfFewFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1000, 0, 5000, 1)
@@ -432,7 +434,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestOrderOfTheObservations checks that the order in which workers observe changes no byte, nor does seeing a candidate twice.
+// TestOrderOfTheObservations checks that the order in which workers observe changes no byte, nor does seeing a
+// candidate twice.
 func TestOrderOfTheObservations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 500, 50, 2000, 1)

@@ -11,29 +11,35 @@ import (
 	"tagnet/formats/strict"
 )
 
-// Model holds the curve and the regressions fitted for a checkpoint and a graph. It is not changed once it is made, and may be used concurrently.
+// Model holds the curve and the regressions fitted for a checkpoint and a graph. It is not changed once it is made, and
+// may be used concurrently.
 type Model struct {
 	FormatVersion int `json:"format_version"`
-	// Source identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when it reads the file.
+	// Source identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when
+	// it reads the file.
 	Source Source `json:"source"`
-	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and lists empty.
+	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and
+	// lists empty.
 	TooFew bool   `json:"too_few,omitempty"`
 	Sample Sample `json:"sample"`
 	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
 	Facts    int64 `json:"facts"`
 	Observed int   `json:"observed"`
-	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their queries. With fewer
-	// than minLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
+	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their
+	// queries. With fewer than minLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
 	Labeled []int `json:"labeled"`
-	// OwnIntercepts are the relations with minLabeled labeled facts or more, ascending: only these have intercepts of their own, so that files stay small.
+	// OwnIntercepts are the relations with minLabeled labeled facts or more, ascending: only these have intercepts of
+	// their own, so that files stay small.
 	OwnIntercepts []int `json:"own_intercepts"`
 	// Shift was subtracted from the scores of labeled facts that training saw.
 	Shift Shift `json:"shift"`
-	// Features are the names of the regressions' features. Folds has, for each fold of facts, the regression that was fitted to the others.
+	// Features are the names of the regressions' features. Folds has, for each fold of facts, the regression that was
+	// fitted to the others.
 	Features []string     `json:"features"`
 	Folds    []Regression `json:"folds"`
 	Curve    Curve        `json:"curve"`
-	// Checksum is the checksum of the file that the model was read from: the SHA-256 of the text with zeros in its place.
+	// Checksum is the checksum of the file that the model was read from: the SHA-256 of the text with zeros in its
+	// place.
 	Checksum string `json:"checksum"`
 }
 
@@ -66,7 +72,8 @@ func ownIntercepts(labeled []int) []int {
 	return relations
 }
 
-// group returns the index of the intercept of a fact's relation and hops, or false if there are no probabilities for the relation.
+// group returns the index of the intercept of a fact's relation and hops, or false if there are no probabilities for
+// the relation.
 func (m *Model) group(o *Observation) (group int, claimed bool) {
 	relation, found := slices.BinarySearch(m.OwnIntercepts, int(o.Relation))
 	if !found {

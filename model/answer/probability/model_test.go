@@ -119,7 +119,8 @@ func TestTooFewIsKept(t *testing.T) {
 	}
 }
 
-// TestFileOfManyRelations checks that a file has few bytes for a relation without labeled facts, so that no graph's is larger than what is read.
+// TestFileOfManyRelations checks that a file has few bytes for a relation without labeled facts, so that no graph's is
+// larger than what is read.
 func TestFileOfManyRelations(t *testing.T) {
 	t.Parallel()
 	m := newWorld(t, 200, 20, 1000, 1).fit(t, .5)

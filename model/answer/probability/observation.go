@@ -12,7 +12,8 @@ import (
 type Side struct {
 	// Score is the logit.
 	Score float32
-	// Rank is the rank among all entities but other known answers, from 1, with ties counted against the fact (ranking.Rank.Pessimistic).
+	// Rank is the rank among all entities but other known answers, from 1, with ties counted against the fact
+	// (ranking.Rank.Pessimistic).
 	Rank int64
 }
 

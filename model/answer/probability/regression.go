@@ -26,8 +26,9 @@ type Regression struct {
 	Weights    []float64 `json:"weights"`
 	Means      []float64 `json:"means"`
 	Deviations []float64 `json:"deviations"`
-	// Groups has intercepts for each relation of Model.OwnIntercepts, one by distances, and last those that other relations have in common. What holds
-	// of the facts of a relation (each product is two hops from its category) need not hold of others.
+	// Groups has intercepts for each relation of Model.OwnIntercepts, one by distances, and last those that other
+	// relations have in common. What holds of the facts of a relation (each product is two hops from its category) need
+	// not hold of others.
 	Groups []float64 `json:"groups"`
 }
 
@@ -37,8 +38,8 @@ const size = len(features) + 1
 // ridge is the precision of the normal prior of weights and of the intercepts of groups.
 const ridge = 1
 
-// regress fits a regression to the examples outside of a fold by Newton's method. Weights with a sign that they must not have stay 0
-// (projected Newton: Bertsekas, 1982). It stops where ctx ends.
+// regress fits a regression to the examples outside of a fold by Newton's method. Weights with a sign that they must
+// not have stay 0 (projected Newton: Bertsekas, 1982). It stops where ctx ends.
 func regress(ctx context.Context, examples []example, left, groups int) *Regression {
 	n := len(features)
 	w := &Regression{Weights: make([]float64, n), Means: make([]float64, n), Deviations: make([]float64, n), Groups: make([]float64, groups)}
@@ -58,7 +59,8 @@ func regress(ctx context.Context, examples []example, left, groups int) *Regress
 	return w
 }
 
-// standardize sets means and deviations, shifts and scales the features of the examples by them, and begins with the rate of labeled ones.
+// standardize sets means and deviations, shifts and scales the features of the examples by them, and begins with the
+// rate of labeled ones.
 func (w *Regression) standardize(examples []example) {
 	// Weighted means, then deviations from them.
 	total, labeled := 0.0, 0.0
@@ -113,15 +115,16 @@ func (w *Regression) logOdds(x *row, group int) float64 {
 	return sum
 }
 
-// slopes are the derivatives of the objective at some weights: the gradient, and the parts of the negative Hessian, which is diagonal
-// between groups.
+// slopes are the derivatives of the objective at some weights: the gradient, and the parts of the negative Hessian,
+// which is diagonal between groups.
 type slopes struct {
 	gradient [size]float64
 	hessian  [size * size]float64 // the upper triangle, by rows
 	groups   []groupSlopes
 }
 
-// groupSlopes are the derivatives by a group's intercept: the first, the second, and the mixed ones with the weights and the intercept.
+// groupSlopes are the derivatives by a group's intercept: the first, the second, and the mixed ones with the weights
+// and the intercept.
 type groupSlopes struct {
 	gradient, hessian float64
 	mixed             [size]float64
@@ -218,8 +221,8 @@ func (w *Regression) objective(examples []example) (sum float64) {
 	return sum
 }
 
-// solve returns the steps of the weights, of which some are held, and of the groups: the weights' steps solve what is left when groups
-// are eliminated (Schur's complement).
+// solve returns the steps of the weights, of which some are held, and of the groups: the weights' steps solve what is
+// left when groups are eliminated (Schur's complement).
 func (s *slopes) solve(held [size]bool) (step [size]float64, groups []float64) {
 	left, right := s.hessian, s.gradient
 	// Eliminate the groups, whose block of the Hessian is diagonal.

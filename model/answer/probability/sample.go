@@ -16,8 +16,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Sample says which observations a fit is made of. It depends on the graph and the training alone, not on how work is shared nor on which
-// queries a user has.
+// Sample says which observations a fit is made of. It depends on the graph and the training alone, not on how work is
+// shared nor on which queries a user has.
 type Sample struct {
 	Seed int64 `json:"seed"`
 	// K is the number of best candidates of a query that count.
@@ -26,9 +26,10 @@ type Sample struct {
 	Facts int `json:"facts"`
 	// Relations is the number of relations without inverses.
 	Relations int `json:"relations"`
-	// Rate is the share of the queries to which the graph knows an answer whose candidates are unlabeled observations. Of the others, which are
-	// many and whose candidates are seldom true, the share is less by the factor Sparse; and of the candidates beyond the first two of a query
-	// only one of Thin is observed. An observed one stands for all: it has their number as its weight.
+	// Rate is the share of the queries to which the graph knows an answer whose candidates are unlabeled observations.
+	// Of the others, which are many and whose candidates are seldom true, the share is less by the factor Sparse; and
+	// of the candidates beyond the first two of a query only one of Thin is observed. An observed one stands for all:
+	// it has their number as its weight.
 	Rate   float64 `json:"rate"`
 	Sparse int     `json:"sparse"`
 	Thin   int     `json:"thin"`
@@ -37,14 +38,15 @@ type Sample struct {
 const (
 	// DefaultK is the number of best candidates of a query that count.
 	DefaultK = 10
-	// mostFacts is the most facts that are labeled. heldOutFirst is the number of labeled facts up to which others are added to
-	// held-out ones.
+	// mostFacts is the most facts that are labeled. heldOutFirst is the number of labeled facts up to which others are
+	// added to held-out ones.
 	mostFacts, heldOutFirst = 10_000, 2_000
 	// mostUnlabeled is about the most unlabeled observations: more change little.
 	mostUnlabeled = 200_000
-	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit takes as long as the training, and not a tenth of it:
-	// facts for a list are as much its purpose as ranks. Even after a very short one are made enough propagations, of at most a third of mostWork, and never fewer than
-	// leastPropagations. With 8,000 a sixth of the bins of infra/truth's graphs were off by more than .05, with 24,000 single ones.
+	// mostWork is the number of multiply-adds, about three minutes of a core, up to which a fit takes as long as the
+	// training, and not a tenth of it: facts for a list are as much its purpose as ranks. Even after a very short one
+	// are made enough propagations, of at most a third of mostWork, and never fewer than leastPropagations. With 8,000
+	// a sixth of the bins of infra/truth's graphs were off by more than .05, with 24,000 single ones.
 	mostWork, enough, leastPropagations = 1.2e12, 24_000., 2000.
 	// mostSparse is the most that Sparse and Thin are.
 	mostSparse = 1 << 10
@@ -69,8 +71,8 @@ func SizeOf(g *graph.Graph) Size {
 	return Size{Entities: g.Entities, Relations: g.BaseRelations, Facts: g.Edges() / 2, K: DefaultK}
 }
 
-// Training returns the number of propagations whose time a training on facts takes: each of its queries has a forward pass and a backward pass, which
-// takes twice the time.
+// Training returns the number of propagations whose time a training on facts takes: each of its queries has a forward
+// pass and a backward pass, which takes twice the time.
 func Training(c configuration.Configuration, facts []graph.Fact) int64 {
 	queries := 2 * len(facts)
 	if c.SeveralAnswers() {
@@ -91,8 +93,9 @@ func Training(c configuration.Configuration, facts []graph.Fact) int64 {
 	return int64(3 * passes * float64(queries))
 }
 
-// Sample returns a sample whose observations take about a tenth of the propagations of a training (Training), all of them up to mostWork, enough where
-// that is less, and mostWork for a model that comes trained, whose training is 0. Of these, a fifth is for labeled facts.
+// Sample returns a sample whose observations take about a tenth of the propagations of a training (Training), all of
+// them up to mostWork, enough where that is less, and mostWork for a model that comes trained, whose training is 0. Of
+// these, a fifth is for labeled facts.
 func (s Size) Sample(training, seed int64) Sample {
 	most := mostWork / s.Work
 	least, short := min(enough, most/3), min(float64(training), most)
@@ -106,8 +109,8 @@ func (s Size) Sample(training, seed int64) Sample {
 	if s.fits(sample, rest) {
 		return sample
 	}
-	// Drawn are, in proportion, as many as the root of the share of theirs that are missing (Neyman, 1934): about three of four missing facts
-	// answer a query that has an answer, and most are among its first two.
+	// Drawn are, in proportion, as many as the root of the share of theirs that are missing (Neyman, 1934): about three
+	// of four missing facts answer a query that has an answer, and most are among its first two.
 	others := s.queries() - float64(s.Answered)
 	sample.Sparse, sample.Thin = int(min(max(1, math.Sqrt(3*others/float64(max(1, s.Answered)))), mostSparse)), 4
 	if s.fits(sample, rest) {
@@ -137,7 +140,8 @@ func (s Size) Observed(sample Sample) int64 {
 	return min(s.Facts, int64(sample.Facts)) + int64(observations)
 }
 
-// fits reports whether the unlabeled observations of a sample are not too many, and take no more propagations than most.
+// fits reports whether the unlabeled observations of a sample are not too many, and take no more propagations than
+// most.
 func (s Size) fits(sample Sample, most float64) bool {
 	propagations, observations := s.unlabeled(sample)
 	return propagations <= most && observations <= mostUnlabeled
@@ -151,9 +155,9 @@ func (s Size) Observations() int64 {
 // queries returns the number of all queries.
 func (s Size) queries() float64 { return 2 * float64(s.Entities) * float64(s.Relations) }
 
-// unlabeled returns the number of unlabeled observations, and of propagations for them: each drawn query, and the inverse queries of its
-// candidates. That is as many different ones as if all queries were equally likely to be among these; in fact popular
-// answers share them.
+// unlabeled returns the number of unlabeled observations, and of propagations for them: each drawn query, and the
+// inverse queries of its candidates. That is as many different ones as if all queries were equally likely to be among
+// these; in fact popular answers share them.
 func (s Size) unlabeled(sample Sample) (propagations, observations float64) {
 	queries := s.queries()
 	asked := sample.Rate * (float64(s.Answered) + (queries-float64(s.Answered))/float64(sample.Sparse))
@@ -181,8 +185,8 @@ const folds = 5
 // fold returns the fold of a fact, which does not depend on the facts drawn.
 func (s Sample) fold(f graph.Fact) int { return int(parallel.Mix(s.key(f)) % folds) }
 
-// drawsQuery reports whether the candidates of a query are in the sample. relation is one of all relations, inverse ones included. answered is set if the graph
-// knows an answer.
+// drawsQuery reports whether the candidates of a query are in the sample. relation is one of all relations, inverse
+// ones included. answered is set if the graph knows an answer.
 func (s Sample) drawsQuery(source, relation int32, answered bool) bool {
 	if answered {
 		return share(parallel.Seed(uint64(s.Seed), uint64(uint32(source)), uint64(uint32(relation)))) < s.Rate
@@ -192,7 +196,8 @@ func (s Sample) drawsQuery(source, relation int32, answered bool) bool {
 	return is && only == int64(source)
 }
 
-// DrawQueries returns the queries that are in the sample, by relation and source. It takes time for the graph's facts and the sample, not for all queries.
+// DrawQueries returns the queries that are in the sample, by relation and source. It takes time for the graph's facts
+// and the sample, not for all queries.
 func (s Sample) DrawQueries(ctx context.Context, around *Surroundings) (drawn []graph.Query, err error) {
 	add := func(source, relation int32, answered bool) {
 		if around.hasAnswer(source, relation) == answered && s.drawsQuery(source, relation, answered) {
@@ -224,12 +229,12 @@ func (s Sample) DrawQueries(ctx context.Context, around *Surroundings) (drawn []
 	return drawn, nil
 }
 
-// block returns the number of sources of a block: of the queries without an answer of a relation and a block, one at most is in the sample. Blocks are so
-// long that at least every second one draws one.
+// block returns the number of sources of a block: of the queries without an answer of a relation and a block, one at
+// most is in the sample. Blocks are so long that at least every second one draws one.
 func (s Sample) block() int64 { return int64(min(float64(s.Sparse)/s.Rate, math.MaxInt32)) }
 
-// ofBlock returns the source that a block of n sources draws for a relation, which may be beyond the last entity, and reports whether its query is in the
-// sample if it has no answer. Each source is so with the probability Rate / Sparse.
+// ofBlock returns the source that a block of n sources draws for a relation, which may be beyond the last entity, and
+// reports whether its query is in the sample if it has no answer. Each source is so with the probability Rate / Sparse.
 func (s Sample) ofBlock(relation int32, number, n int64) (source int64, is bool) {
 	h := parallel.Seed(uint64(s.Seed), uint64(number), uint64(uint32(relation)), blocks)
 	within, _ := bits.Mul64(h, uint64(n))
@@ -253,9 +258,9 @@ func (s Sample) PerQuery() float64 {
 // thinning and blocks tell the draws of Keeps and of ofBlock from others.
 const thinning, blocks = 3, 4
 
-// weight returns the weight of an unlabeled candidate, or 0 if it is not in the sample. The candidate belongs to (Head, Relation, ?) if
-// it ranks among that query's best, else to its other query. Its weight is the inverse of the rates at which such queries are drawn and
-// such candidates kept.
+// weight returns the weight of an unlabeled candidate, or 0 if it is not in the sample. The candidate belongs to (Head,
+// Relation, ?) if it ranks among that query's best, else to its other query. Its weight is the inverse of the rates at
+// which such queries are drawn and such candidates kept.
 func (s Sample) weight(around *Surroundings, o *Observation) int {
 	source, relation, rank := o.Head, o.Relation, o.Tails.Rank
 	if rank > int64(s.K) {
@@ -275,9 +280,9 @@ func (s Sample) weight(around *Surroundings, o *Observation) int {
 	return weight
 }
 
-// Draw returns the facts that are to be labeled, ordered: drawn from all facts of the graph or, where held is not empty, those first, filled up
-// by others to heldOutFirst. held are facts of the graph that training did not see, chosen at random; which facts a dataset's authors held out
-// says nothing of which are missing.
+// Draw returns the facts that are to be labeled, ordered: drawn from all facts of the graph or, where held is not
+// empty, those first, filled up by others to heldOutFirst. held are facts of the graph that training did not see,
+// chosen at random; which facts a dataset's authors held out says nothing of which are missing.
 func (s Sample) Draw(held []graph.Fact, all iter.Seq[graph.Fact]) []Drawn {
 	if len(held) == 0 {
 		return drawn(s.lowest(s.Facts, all), false)
@@ -299,7 +304,8 @@ func (s Sample) Draw(held []graph.Fact, all iter.Seq[graph.Fact]) []Drawn {
 	return list
 }
 
-// Enough reports whether a model can be fitted to drawn facts of a number of relations, if all of them are among the best answers of their queries.
+// Enough reports whether a model can be fitted to drawn facts of a number of relations, if all of them are among the
+// best answers of their queries.
 func Enough(facts []Drawn, relations int) bool {
 	counts := make([]int, relations)
 	for _, f := range facts {
@@ -376,8 +382,8 @@ func (h *highest) Pop() any {
 	return last
 }
 
-// Facts returns the facts of a graph, by tail, head and relation, except from an entity to itself: no query has its source among its new
-// answers, so that nothing is known of how many of these are missing.
+// Facts returns the facts of a graph, by tail, head and relation, except from an entity to itself: no query has its
+// source among its new answers, so that nothing is known of how many of these are missing.
 func Facts(g *graph.Graph) iter.Seq[graph.Fact] {
 	return func(yield func(graph.Fact) bool) {
 		for tail := range int32(g.Entities) {

@@ -54,8 +54,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestWeight checks that candidates in the sample count, together, as the share of all that is drawn, by what their queries rank, and that each is
-// found by a query that is drawn.
+// TestWeight checks that candidates in the sample count, together, as the share of all that is drawn, by what their
+// queries rank, and that each is found by a query that is drawn.
 func TestWeight(t *testing.T) {
 	t.Parallel()
 	const entities = 200
@@ -91,8 +91,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestDrawQueries compares the drawn queries with a call of Query for each pair of a source and a relation, and their numbers with the rates of
-// queries with and without an answer.
+// TestDrawQueries compares the drawn queries with a call of Query for each pair of a source and a relation, and their
+// numbers with the rates of queries with and without an answer.
 func TestDrawQueries(t *testing.T) {
 	t.Parallel()
 	const entities, relations = 900, 12
@@ -126,7 +126,8 @@ func TestDrawQueries(t *testing.T) {
 	}
 }
 
-// TestDrawQueriesOfManyRelations draws from 6 billion queries, which is as quick as from few, and ends with its context.
+// TestDrawQueriesOfManyRelations draws from 6 billion queries, which is as quick as from few, and ends with its
+// context.
 func TestDrawQueriesOfManyRelations(t *testing.T) {
 	t.Parallel()
 	const entities, relations, most = 80_000, 40_001, 1_000

@@ -26,8 +26,8 @@ func (m *moments) add(x float64) {
 // deviation returns the sum of the squared differences from the mean.
 func (m *moments) deviation() float64 { return m.squares - m.sum*m.sum/m.n }
 
-// difference returns by how much the scores of facts that training saw exceed the scores of held-out facts of the same relation, on average: 0 if they
-// do not, and less if chance may be why (James and Stein, 1961).
+// difference returns by how much the scores of facts that training saw exceed the scores of held-out facts of the same
+// relation, on average: 0 if they do not, and less if chance may be why (James and Stein, 1961).
 func difference(labeled []Labeled, score func(*Observation) float64) float64 {
 	seen, held := map[int32]*moments{}, map[int32]*moments{}
 	var relations []int32 // in the order of the facts: sums do not depend on a map's

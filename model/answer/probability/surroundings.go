@@ -8,12 +8,12 @@ import (
 	"tagnet/model/graph"
 )
 
-// Surroundings are the relations around the entities of a graph, and which of them go together. They describe every fact as if the
-// graph did not have it. They may be used concurrently once made.
+// Surroundings are the relations around the entities of a graph, and which of them go together. They describe every
+// fact as if the graph did not have it. They may be used concurrently once made.
 //
-// Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity. Where these pairs may be more than
-// pairsPerEdge for each edge, those of relations that leave few entities are not held, and are counted where they are needed: 4 bytes more for
-// each relation of each entity.
+// Memory: 8 bytes for each relation of each entity, 16 for each pair of relations that leave a common entity. Where
+// these pairs may be more than pairsPerEdge for each edge, those of relations that leave few entities are not held, and
+// are counted where they are needed: 4 bytes more for each relation of each entity.
 type Surroundings struct {
 	graph         *graph.Graph
 	offsets       []int64
@@ -21,23 +21,24 @@ type Surroundings struct {
 	// By relation: the numbers of entities that it leaves, of entities that it leaves once, and of its edges.
 	holders, single, edges []int32
 	rows                   []together
-	// Pairs of two relations are held if both leave at least many entities. If many is 0, all pairs are held; otherwise entities lists, by relation,
-	// the entities that it leaves.
+	// Pairs of two relations are held if both leave at least many entities. If many is 0, all pairs are held; otherwise
+	// entities lists, by relation, the entities that it leaves.
 	many     int32
 	entities [][]int32
 }
 
-// pairsPerEdge bounds the pairs that are held, as the estimate of package budget does: an entity of 20,000 relations has 400 million.
+// pairsPerEdge bounds the pairs that are held, as the estimate of package budget does: an entity of 20,000 relations
+// has 400 million.
 const pairsPerEdge = 8
 
-// together counts how often other relations leave the entities that one relation leaves. It holds only pairs that occur, of two relations that
-// both leave many entities.
+// together counts how often other relations leave the entities that one relation leaves. It holds only pairs that
+// occur, of two relations that both leave many entities.
 type together struct {
 	relations, both []int32
 	// shift has the difference in log odds of each one, present instead of absent.
 	shift []float64
-	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is the same, had this relation
-	// one entity less.
+	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is the same,
+	// had this relation one entity less.
 	absent, absentLess float64
 }
 
@@ -113,7 +114,8 @@ func (s *Surroundings) pair() {
 		if holders > 0 {
 			t.absentLess = absentAll(holders-1) - s.evidence(holders-1, holders, 0).absent
 		}
-		// Relations that leave an entity with this one replace their share of these sums. Those of one entity are often alike.
+		// Relations that leave an entity with this one replace their share of these sums. Those of one entity are often
+		// alike.
 		var change changes
 		for i, r := range met {
 			if i == 0 || s.holders[r] != s.holders[met[i-1]] || counts[r] != change.both {
@@ -133,13 +135,15 @@ func (s *Surroundings) pair() {
 // holds reports whether the pair of two relations, if it occurs, is held.
 func (s *Surroundings) holds(q, r int32) bool { return min(s.holders[q], s.holders[r]) >= s.many }
 
-// changes holds what one relation adds to the sums of another relation's row. both is the number of entities that both leave.
+// changes holds what one relation adds to the sums of another relation's row. both is the number of entities that both
+// leave.
 type changes struct {
 	both                      int32
 	absent, absentLess, shift float64
 }
 
-// changes returns the changes of the row of a relation that leaves q entities by one that leaves r, if they leave both entities in common.
+// changes returns the changes of the row of a relation that leaves q entities by one that leaves r, if they leave both
+// entities in common.
 func (s *Surroundings) changes(q, r, both int32) changes {
 	v := s.evidence(q, r, both)
 	return changes{
@@ -148,8 +152,9 @@ func (s *Surroundings) changes(q, r, both int32) changes {
 	}
 }
 
-// absentOfAll returns what all relations together add to the log odds of one that leaves a number of entities (holders), where none leaves an entity with it.
-// It counts relations that leave equally many entities, so that all pairs of many thousand relations take no time.
+// absentOfAll returns what all relations together add to the log odds of one that leaves a number of entities
+// (holders), where none leaves an entity with it. It counts relations that leave equally many entities, so that all
+// pairs of many thousand relations take no time.
 func (s *Surroundings) absentOfAll() func(holders int32) float64 {
 	times, sums := map[int32]int{}, map[int32]float64{}
 	for _, holders := range s.holders {
@@ -210,7 +215,8 @@ func (s *Surroundings) count(entity, relation int32) int32 {
 // evidence is what a relation adds to the log odds that an entity has another one, where it is present or absent.
 type evidence struct{ present, absent float64 }
 
-// evidence returns the evidence of a relation that leaves r entities for a relation that leaves q; both leave a number of entities, both.
+// evidence returns the evidence of a relation that leaves r entities for a relation that leaves q; both leave a number
+// of entities, both.
 func (s *Surroundings) evidence(q, r, both int32) evidence {
 	const least = 1e-4
 	entities := float64(s.graph.Entities)
@@ -227,8 +233,8 @@ type end struct {
 	*Surroundings
 	entity, other     int32
 	relation, inverse int32
-	// stated is set if the graph has the fact, lost if the fact is the only edge of relation that leaves entity, and lostInverse if its
-	// inverse is the only such edge that leaves other.
+	// stated is set if the graph has the fact, lost if the fact is the only edge of relation that leaves entity, and
+	// lostInverse if its inverse is the only such edge that leaves other.
 	stated, lost, lostInverse bool
 }
 
@@ -263,7 +269,8 @@ func (e *end) degree() int {
 	return degree
 }
 
-// usual returns the logarithm of the share of the relation's facts which have other answers if this one has, or have none if this one has none.
+// usual returns the logarithm of the share of the relation's facts which have other answers if this one has, or have
+// none if this one has none.
 func (e *end) usual() float64 {
 	edges, single := e.edges[e.relation], e.single[e.relation]
 	others := e.answers()

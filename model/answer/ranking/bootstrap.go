@@ -54,8 +54,8 @@ type Bootstrap struct {
 	sums    [Replicates]replicate
 }
 
-// replicate is the sums of one replicate: of its queries and, in units of 2^-30, of each metric that has an interval. It holds 2^33 ranks
-// of 1.
+// replicate is the sums of one replicate: of its queries and, in units of 2^-30, of each metric that has an interval.
+// It holds 2^33 ranks of 1.
 type replicate struct {
 	queries int64
 	sums    [len(metrics.Table)]int64
@@ -110,7 +110,8 @@ func (r *replicate) value(metric int) float64 {
 	return float64(r.sums[metric]) / unit / float64(r.queries)
 }
 
-// Intervals returns the 95% intervals of the metrics. It is nil with fewer than ten queries, of which a bootstrap can tell nothing.
+// Intervals returns the 95% intervals of the metrics. It is nil with fewer than ten queries, of which a bootstrap can
+// tell nothing.
 func (b *Bootstrap) Intervals() *metrics.Intervals {
 	var all metrics.Intervals
 	for i, metric := range metrics.Table {
@@ -131,8 +132,8 @@ func (b *Bootstrap) MRR() (metrics.Interval, bool) {
 	return b.interval(b, func(own, _ *replicate) float64 { return own.value(mrr) })
 }
 
-// Difference returns the 95% interval of the MRR minus another bootstrap's. Where both hold ranks of the same queries, the pairs are
-// compared, so that it is an interval of the change.
+// Difference returns the 95% interval of the MRR minus another bootstrap's. Where both hold ranks of the same queries,
+// the pairs are compared, so that it is an interval of the change.
 func (b *Bootstrap) Difference(other *Bootstrap) (metrics.Interval, bool) {
 	return b.interval(other, func(own, other *replicate) float64 { return own.value(mrr) - other.value(mrr) })
 }
@@ -140,7 +141,8 @@ func (b *Bootstrap) Difference(other *Bootstrap) (metrics.Interval, bool) {
 // mrr is the line of the MRR in the table.
 const mrr = 0
 
-// interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for fewer than ten queries.
+// interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for fewer than ten
+// queries.
 func (b *Bootstrap) interval(other *Bootstrap, measure func(own, other *replicate) float64) (metrics.Interval, bool) {
 	const fewest = 10
 	if b.Queries < fewest || other.Queries < fewest {

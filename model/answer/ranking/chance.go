@@ -6,8 +6,8 @@ import (
 	"tagnet/formats/workspace/metrics"
 )
 
-// Chance sums up the inverse ranks that random scores give: every rank of an answer among its candidates is equally likely. The sums depend on the
-// order of the queries in their last bits. Its zero value is ready to use.
+// Chance sums up the inverse ranks that random scores give: every rank of an answer among its candidates is equally
+// likely. The sums depend on the order of the queries in their last bits. Its zero value is ready to use.
 type Chance struct {
 	queries        int64
 	mean, variance float64 // sums over the queries
@@ -27,8 +27,8 @@ func (c *Chance) MRR() metrics.Chance {
 	return metrics.Chance{MRR: c.mean / n, Error: math.Sqrt(max(0, c.variance)) / n}
 }
 
-// inverses returns the means of 1/r and of 1/r² over the ranks r = 1..n: of many ranks by the expansions of Euler and Maclaurin, which are exact to
-// ten digits there.
+// inverses returns the means of 1/r and of 1/r² over the ranks r = 1..n: of many ranks by the expansions of Euler and
+// Maclaurin, which are exact to ten digits there.
 func inverses(n int64) (mean, square float64) {
 	const exact = 64
 	x := float64(n)

@@ -7,8 +7,8 @@ import (
 	"tagnet/formats/workspace/metrics"
 )
 
-// Tally sums up ranks. All sums are exact, but for what is below 2^-128 of a rank: tallies that are added in any order and grouping have
-// equal bits, and so have their metrics. Its zero value is ready to use.
+// Tally sums up ranks. All sums are exact, but for what is below 2^-128 of a rank: tallies that are added in any order
+// and grouping have equal bits, and so have their metrics. Its zero value is ready to use.
 type Tally struct {
 	Ranks int64
 	// Sums has the sum of each metric of the table, of at most 2^33 ranks.

@@ -102,8 +102,8 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
-// TestEveryMetric holds of each field of Metrics that ranks set it, whether they are counted in one tally or in several, and of each
-// interval that it is around the metric.
+// TestEveryMetric holds of each field of Metrics that ranks set it, whether they are counted in one tally or in
+// several, and of each interval that it is around the metric.
 func TestEveryMetric(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var whole, first Tally

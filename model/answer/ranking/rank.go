@@ -1,6 +1,7 @@
 package ranking
 
-// Rank is the rank of one answer among its candidates, from 1, by each way of counting ties: Pessimistic, Optimistic and Mean.
+// Rank is the rank of one answer among its candidates, from 1, by each way of counting ties: Pessimistic, Optimistic
+// and Mean.
 type Rank struct {
 	// Pessimistic counts every tie against the answer (the paper's rank), Optimistic for it.
 	Pessimistic, Optimistic int64

@@ -11,8 +11,8 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by source
-// and then by relation, and made where they are scored: memory does not grow with their number.
+// Ask are the queries of every one of some sources with every one of some relations. They are numbered from 0, by
+// source and then by relation, and made where they are scored: memory does not grow with their number.
 type Ask struct {
 	// Lists is the URL of a file of tables.Lists, whose sources are queried. Without it, or without sources in it,
 	// all entities are sources.
@@ -69,7 +69,8 @@ func (a *asked) Range(from, to int) ([]answer.Request, error) {
 		n := from + i
 		rows[i] = int64(n)
 		source, relation := a.source(n/len(a.relations)), a.relations[n%len(a.relations)]
-		queries[i] = answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}, Rows: rows[i : i+1 : i+1], Answers: unanswered, Known: a.known.Of(source, relation)}
+		queries[i] = answer.Request{Query: graph.Query{Source: source, Relation: relation, Answer: graph.None}, Rows: rows[i : i+1 : i+1], Answers: unanswered,
+			Known: a.known.Of(source, relation)}
 	}
 	return queries, nil
 }
@@ -77,8 +78,8 @@ func (a *asked) Range(from, to int) ([]answer.Request, error) {
 // Len returns the number of queries.
 func (a *asked) Len() int { return a.sourceCount() * len(a.relations) }
 
-// Cut cuts the queries into ranges as a table's queries, but between sources where it can, so that one worker answers all queries of
-// a source.
+// Cut cuts the queries into ranges as a table's queries, but between sources where it can, so that one worker answers
+// all queries of a source.
 func (a *asked) Cut(p Params) [][2]int {
 	each, total := len(a.relations), a.Len()
 	most := max(1, total/shards(total, p.Work)) // queries of a range
@@ -113,8 +114,8 @@ func (a *asked) Cut(p Params) [][2]int {
 	return ranges
 }
 
-// knownRows returns how many rows the known answers of a source's queries count as. pair is the position in the table of known answers
-// behind the last source, which was smaller.
+// knownRows returns how many rows the known answers of a source's queries count as. pair is the position in the table
+// of known answers behind the last source, which was smaller.
 func (a *asked) knownRows(p Params, source int32, pair *int) int {
 	rest := a.known.Sources[*pair:]
 	*pair += sort.Search(len(rest), func(i int) bool { return rest[i] >= source })

@@ -7,24 +7,26 @@ import (
 
 // The size of a shard.
 const (
-	// shardWork is the multiply-adds of a shard, some seconds of a core: enough that a shard costs little beside its work.
+	// shardWork is the multiply-adds of a shard, some seconds of a core: enough that a shard costs little beside its
+	// work.
 	shardWork = 1 << 35
-	// maxShards is the most shards of large work, so that each of a few hundred workers has some and files are not many.
+	// maxShards is the most shards of large work, so that each of a few hundred workers has some and files are not
+	// many.
 	maxShards = 256
-	// MaxRows bounds the rows of a shard's tables, which a worker holds, and MaxPaths the paths of its explanations, each of which counts as
-	// rowsOfPath: it has a text and steps.
+	// MaxRows bounds the rows of a shard's tables, which a worker holds, and MaxPaths the paths of its explanations,
+	// each of which counts as rowsOfPath: it has a text and steps.
 	MaxRows    = 1 << 17
 	MaxPaths   = MaxRows / rowsOfPath
 	rowsOfPath = 8
-	// ExplanationWork is about how many queries take the work of an explanation, at most: it propagates forward and backward over what
-	// the answer depends on.
+	// ExplanationWork is about how many queries take the work of an explanation, at most: it propagates forward and
+	// backward over what the answer depends on.
 	ExplanationWork = 10
 )
 
-// Together is how many times as many queries about a relation are in a shard as their work suggests: the more there are, the more of their
-// candidates are the same entities, which are queried backward once. Of FB15k-237, 50 sources of a relation between people have 447 different
-// candidates in 500, and all 14,505 have at most as many as there are entities: two shards take about twice the time of the queries alone, 45 shards
-// seven times.
+// Together is how many times as many queries about a relation are in a shard as their work suggests: the more there
+// are, the more of their candidates are the same entities, which are queried backward once. Of FB15k-237, 50 sources of
+// a relation between people have 447 different candidates in 500, and all 14,505 have at most as many as there are
+// entities: two shards take about twice the time of the queries alone, 45 shards seven times.
 const Together = 32
 
 // AnswerRows returns how many rows an answer counts as that is explained by a number of paths.
@@ -44,7 +46,8 @@ func shards(queries int, work float64) int {
 	return int(max(1, min(maxShards, work/shardWork*float64(queries))))
 }
 
-// Count returns about how many ranges Queries.Cut makes of a number of distinct queries, whose tables have a number of rows.
+// Count returns about how many ranges Queries.Cut makes of a number of distinct queries, whose tables have a number of
+// rows.
 func Count(queries, rows int64, work float64) int64 {
 	return max(int64(shards(int(queries), work)), (rows+MaxRows-1)/MaxRows)
 }

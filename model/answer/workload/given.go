@@ -34,8 +34,8 @@ func (g Given) TriplesOf(baseRelations int) int {
 	return 0
 }
 
-// Skipped returns the row of a table for a line of a user's file that is not answered, so that the other lines keep their numbers: a query with an answer,
-// or a triple without a tail.
+// Skipped returns the row of a table for a line of a user's file that is not answered, so that the other lines keep
+// their numbers: a query with an answer, or a triple without a tail.
 func (g Given) Skipped() graph.Query {
 	if g == GivenQueries {
 		return graph.Query{}
@@ -48,8 +48,8 @@ func (g Given) Skips(row graph.Query) bool {
 	return (row.Answer == graph.None) != (g == GivenQueries)
 }
 
-// givenLines makes the queries of given triples and pairs. Its lines are distinct, in the order of head, relation and tail, so that shards share the
-// work of a head.
+// givenLines makes the queries of given triples and pairs. Its lines are distinct, in the order of head, relation and
+// tail, so that shards share the work of a head.
 type givenLines struct {
 	view  *kg.View
 	known tables.Answers
@@ -57,7 +57,8 @@ type givenLines struct {
 	each  int             // triples of a line
 }
 
-// readGiven reads the table of triples or pairs, sorted by fact and each once; an answer keeps the number of its first row.
+// readGiven reads the table of triples or pairs, sorted by fact and each once; an answer keeps the number of its first
+// row.
 func readGiven(ctx context.Context, view *kg.View, p Params) (*givenLines, error) {
 	known, err := view.Answers(ctx)
 	if err != nil {

@@ -23,7 +23,8 @@ type Parts struct {
 	limit  int64   // of Params
 }
 
-// ReadParts returns the queries of the split of a folder of parts of the graph in another, of which limit rows are taken as Params says.
+// ReadParts returns the queries of the split of a folder of parts of the graph in another, of which limit rows are
+// taken as Params says.
 func ReadParts(ctx context.Context, graphFolder string, folder *parts.Folder, limit int64) (*Parts, error) {
 	h, url := &folder.Header, storage.Join(graphFolder, kg.QueriesFile(folder.Header.Split))
 	p := &Parts{folder: folder, rows: h.Queries, limit: limit}

@@ -19,28 +19,31 @@ type QueriedGraph struct {
 	Graph string
 	// Without are base relations whose facts are left out; see kg.KG.Without.
 	Without []string `json:",omitempty"`
-	// Split names the split whose queries, graph and known answers are read; a user's queries may be about kg.All. Required.
+	// Split names the split whose queries, graph and known answers are read; a user's queries may be about kg.All.
+	// Required.
 	Split string
-	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value reads them from tables.
+	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value reads them
+	// from tables.
 	Parts parts.Place
 }
 
 // Params select queries and decide the size of shards.
 type Params struct {
 	QueriedGraph
-	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random ones
-	// of GraIL. Every protocol but Test needs the split test.
+	// Protocol says which queries of the graph are read, and among which entities answers are ranked, Seed the random
+	// ones of GraIL. Every protocol but Test needs the split test.
 	Protocol metrics.Protocol
 	Seed     int64
-	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and Given says what they are. Optional.
+	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and Given says what they
+	// are. Optional.
 	Queries string
 	Given   Given
 	// Ask are the queries instead, if it has relations.
 	Ask Ask
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
 	Limit int64
-	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it, each of which is explained by so
-	// many Paths; see Queries.Cut.
+	// Work is the estimated multiply-adds of a query, Best the number of candidates that are kept for it, each of which
+	// is explained by so many Paths; see Queries.Cut.
 	Work        float64
 	Best, Paths int
 	// WithKnown is set if known answers to a user's queries are listed, too, as answer.Asking says.
@@ -61,7 +64,8 @@ type Queries interface {
 	Len() int
 	// Range returns the queries [from, to), ordered by source and relation.
 	Range(from, to int) ([]answer.Request, error)
-	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the Work, Best and Paths of the parameters.
+	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the Work, Best and Paths of
+	// the parameters.
 	Cut(p Params) [][2]int
 }
 
@@ -92,8 +96,8 @@ func (p Params) Sample() answer.Sample {
 	return answer.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}
 }
 
-// Takes reports whether a row of a table of rows is among limit rows that are spread evenly over all: every rows/limit-th is. A limit of
-// 0 takes all.
+// Takes reports whether a row of a table of rows is among limit rows that are spread evenly over all: every
+// rows/limit-th is. A limit of 0 takes all.
 func Takes(limit int64, row, rows int) bool {
 	n := int64(rows)
 	return limit == 0 || limit >= n || int64(row)*limit%n < limit
@@ -122,8 +126,8 @@ func List(ctx context.Context, loaded *kg.KG, p Params) ([]answer.Request, error
 	return queries, nil
 }
 
-// Rows returns the rows of a table that the parameters select, in its order and with their numbers in it, and the number of rows
-// of which Limit takes these.
+// Rows returns the rows of a table that the parameters select, in its order and with their numbers in it, and the
+// number of rows of which Limit takes these.
 func Rows(ctx context.Context, loaded *kg.KG, p Params) (rows []answer.Row, of int64, err error) {
 	view, err := loaded.On(ctx, p.Split)
 	if err != nil {

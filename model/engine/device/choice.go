@@ -17,8 +17,8 @@ const (
 	Auto
 )
 
-// Choice says which processor or devices a user selected: cpu, cuda, cuda:n, cuda:all or auto. The zero Choice is the CPU. A *Choice is
-// a flag's value.
+// Choice says which processor or devices a user selected: cpu, cuda, cuda:n, cuda:all or auto. The zero Choice is the
+// CPU. A *Choice is a flag's value.
 type Choice struct {
 	Mode Mode
 	// Ordinal is n in cuda:n.

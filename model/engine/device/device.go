@@ -15,8 +15,8 @@ type Kernel uint64
 // where a method says otherwise it may return before the work is done, and an error of earlier work may be returned by
 // any later call. A device is for one goroutine at a time.
 //
-// That order holds within a stream, of which there are two: work belongs to stream 0, or to the one that Use named last. Work of one does not
-// wait for work of the other, unless by Wait, or because the host has waited for it before.
+// That order holds within a stream, of which there are two: work belongs to stream 0, or to the one that Use named
+// last. Work of one does not wait for work of the other, unless by Wait, or because the host has waited for it before.
 //
 // Errors wrap errors of this package; after ErrLost nothing but Close works.
 type Device interface {
@@ -29,7 +29,8 @@ type Device interface {
 	Allocate(bytes int64) (Pointer, error)
 	// Free waits for the work of all streams and returns memory that Allocate gave.
 	Free(p Pointer) error
-	// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it returns.
+	// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it
+	// returns.
 	CopyIn(to Pointer, from []byte) error
 	// CopyOut waits for all earlier work of the stream and copies bytes from the device.
 	CopyOut(to []byte, from Pointer) error

@@ -25,7 +25,8 @@ type builder[F parameters.Float] struct {
 	order  []string                  // their names in the order of first use
 }
 
-// build builds the computation graph from the query's embedding to the loss and its gradients. Errors of nodes arrive as panics of failure.
+// build builds the computation graph from the query's embedding to the loss and its gradients. Errors of nodes arrive
+// as panics of failure.
 func (b *builder[F]) build(propagation Propagation[F]) (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {

@@ -42,7 +42,8 @@ func (g *Gradients[F]) Zero() {
 
 // New builds the graph for answers with count candidates: the answer and at least one negative. It
 // shares the weights of the parameter set.
-func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F], products Products[F]) (*Head[F], error) {
+func New[F parameters.Float](c configuration.Configuration, count int, p *parameters.Set[F], propagation Propagation[F],
+	products Products[F]) (*Head[F], error) {
 	if count < 2 {
 		return nil, fmt.Errorf("building the head for %d candidates: want an answer and at least one negative", count)
 	}
@@ -75,8 +76,9 @@ func (h *Head[F]) NewGradients() *Gradients[F] {
 	return g
 }
 
-// Run computes the loss of one query, the sum over its answers, and sets its gradients. query is its embedding, [d]; entities are, for each answer, the
-// answer and its negatives. share multiplies loss and gradients: 1/B in a batch of B answers.
+// Run computes the loss of one query, the sum over its answers, and sets its gradients. query is its embedding, [d];
+// entities are, for each answer, the answer and its negatives. share multiplies loss and gradients: 1/B in a batch of B
+// answers.
 func (h *Head[F]) Run(query []F, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
 	c := h.candidates
 	count := len(c.entities)

@@ -10,8 +10,8 @@ import (
 //
 //	(softplus(-z_0) + sum over k of w_k softplus(z_k)) / 2
 //
-// The weights w of the negatives add up to 1: equal ones or, with a temperature above 0, the softmax of their scores. They are
-// constants, without a gradient.
+// The weights w of the negatives add up to 1: equal ones or, with a temperature above 0, the softmax of their scores.
+// They are constants, without a gradient.
 type binaryLoss[F parameters.Float] struct {
 	temperature float64
 	share       *float64 // of the answer in the batch's mean, by which the loss is multiplied

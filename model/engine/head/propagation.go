@@ -20,8 +20,8 @@ type Propagation[F parameters.Float] interface {
 	Backward(entities []int32, gradient []F, query []F) error
 }
 
-// candidates are the entities of the current query: an answer, then its negatives. A query of several answers runs the graph for each of them,
-// around one forward and one backward pass of the propagation.
+// candidates are the entities of the current query: an answer, then its negatives. A query of several answers runs the
+// graph for each of them, around one forward and one backward pass of the propagation.
 type candidates struct {
 	all         []int32 // of all answers, one after the other
 	entities    []int32 // of the current answer

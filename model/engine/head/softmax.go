@@ -6,7 +6,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// softmaxLoss is the loss of an answer with scores z, [n], the answer's first: the cross entropy of the softmax p over all of them,
+// softmaxLoss is the loss of an answer with scores z, [n], the answer's first: the cross entropy of the softmax p over
+// all of them,
 //
 //	-log p_0 = log(sum over i of exp(z_i)) - z_0
 type softmaxLoss[F parameters.Float] struct {
@@ -21,8 +22,8 @@ func (l *softmaxLoss[F]) forward(in [][]F, out []F) error {
 	return nil
 }
 
-// backward sets the gradient of the scores: p_i for a negative. That of the answer, p_0 - 1, is computed as the negative sum of the others, which
-// is exact where p_0 is close to 1.
+// backward sets the gradient of the scores: p_i for a negative. That of the answer, p_0 - 1, is computed as the
+// negative sum of the others, which is exact where p_0 is close to 1.
 func (l *softmaxLoss[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) error {
 	scale, sum := float64(gradient[0])**l.share, 0.0
 	for i, p := range l.probabilities[1:] {
@@ -33,7 +34,8 @@ func (l *softmaxLoss[F]) backward(_ [][]F, _, gradient []F, gradients [][]F) err
 	return nil
 }
 
-// softmax sets weights to the softmax of as many logits, divided by the temperature, and returns the logarithm of the sum of their exponentials.
+// softmax sets weights to the softmax of as many logits, divided by the temperature, and returns the logarithm of the
+// sum of their exponentials.
 func softmax[F parameters.Float](weights, logits []F, temperature float64) (logSum float64) {
 	if len(weights) == 0 {
 		return math.Inf(-1)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSoftmaxOfASureAnswer checks the loss and the gradient where the answer's probability is 1 in float32, and where it is 0.
+// TestSoftmaxOfASureAnswer checks the loss and the gradient where the answer's probability is 1 in float32, and where
+// it is 0.
 func TestSoftmaxOfASureAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -25,7 +26,8 @@ func TestSoftmaxOfASureAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, pair := range map[string][2]float64{
-			"loss": {float64(loss[0]), c.loss}, "gradient of the answer": {float64(gradient[0]), c.answer}, "gradient of a negative": {float64(gradient[2]), c.negative},
+			"loss": {float64(loss[0]), c.loss}, "gradient of the answer": {float64(gradient[0]), c.answer},
+			"gradient of a negative": {float64(gradient[2]), c.negative},
 		} {
 			if got, want := pair[0], share*pair[1]; !(math.Abs(got-want) <= 1e-6*math.Abs(want)) {
 				t.Errorf("%s: the %s is %.9g, want %.9g", name, what, got, want)

@@ -12,8 +12,8 @@ import (
 // ErrNotFinite is the error of scores that no order of answers can be made of.
 var ErrNotFinite = errors.New("the weights are not finite, or so large that scores overflow, as after a training that diverged; use another checkpoint")
 
-// NotFinite returns the error, which wraps ErrNotFinite, of a query some of whose scores are NaN or infinite. Whoever computes scores
-// returns it, on the CPU and on a device, so that nothing else meets such a score.
+// NotFinite returns the error, which wraps ErrNotFinite, of a query some of whose scores are NaN or infinite. Whoever
+// computes scores returns it, on the CPU and on a device, so that nothing else meets such a score.
 func NotFinite(source, relation int32, bad, all int) error {
 	q := graph.Query{Source: source, Relation: relation, Answer: graph.None}
 	return &graph.QueryError{Doing: "scoring", Query: q, Err: fmt.Errorf("%d of %d scores are NaN or infinite: %w", bad, all, ErrNotFinite)}

@@ -16,7 +16,8 @@ type mlp struct {
 	last   float32
 }
 
-// newMLP reads an MLP of two layers. The first layer is split into what multiplies the state and what multiplies the query, both transposed.
+// newMLP reads an MLP of two layers. The first layer is split into what multiplies the state and what multiplies the
+// query, both transposed.
 func newMLP(name string, d int, p *parameters.Set[float32]) *mlp {
 	weight := p.Data(name + ".0.weight") // [2 dim, 2 dim]
 	m := &mlp{

@@ -14,9 +14,9 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// TestScoresWithinReach compares the scores of all entities within a reach with the specification's, among them those outside, for
-// each policy, relation source and kind of final state, in the whole graph and without some edges; and queries after one another
-// and by different workers with each other, bit for bit.
+// TestScoresWithinReach compares the scores of all entities within a reach with the specification's, among them those
+// outside, for each policy, relation source and kind of final state, in the whole graph and without some edges; and
+// queries after one another and by different workers with each other, bit for bit.
 func TestScoresWithinReach(t *testing.T) {
 	t.Parallel()
 	outside := 0

@@ -24,9 +24,9 @@ type Scorer struct {
 	attention     *mlp // nil unless delta is specific; may be score
 }
 
-// New returns a scorer with parameters p over g. g may differ from the training graph but must have the same
-// relations. It is an error if the shapes of p do not fit c and g. between is the graph of the relations of g, or nil: the model makes
-// it from g if it needs one.
+// New returns a scorer with parameters p over g. g may differ from the training graph but must have the same relations.
+// It is an error if the shapes of p do not fit c and g. between is the graph of the relations of g, or nil: the model
+// makes it from g if it needs one.
 func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32], k kernel.Kernel) (*Scorer, error) {
 	c = c.Within(g.Entities)
 	weights := propagation.NewWeights(g, between, c, false)
@@ -69,14 +69,16 @@ func (s *Scorer) Worker() *Worker {
 	return &Worker{scorer: s, propagator: s.first.Clone(), zero: make([]float32, s.configuration.Dim)}
 }
 
-// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?). A score that is NaN or infinite is an error,
-// ErrNotFinite. All unreached entities get the same score. Queries of one source are cheaper one after another: they share the search
-// and the layout, which changes no bit of the scores. Scores checks ctx before each layer.
+// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?). A score that is NaN or
+// infinite is an error, ErrNotFinite. All unreached entities get the same score. Queries of one source are cheaper one
+// after another: they share the search and the layout, which changes no bit of the scores. Scores checks ctx before
+// each layer.
 func (w *Worker) Scores(ctx context.Context, source, relation int32, scores []float32) error {
 	return w.ScoresWithout(ctx, graph.Query{Source: source}, nil, relation, scores)
 }
 
-// ScoresWithout scores as Scores, from the source of q in the graph of q, or in a part of it unless nil; see propagation.Request.
+// ScoresWithout scores as Scores, from the source of q in the graph of q, or in a part of it unless nil; see
+// propagation.Request.
 func (w *Worker) ScoresWithout(ctx context.Context, q graph.Query, part *parts.Subgraph, relation int32, scores []float32) error {
 	if entities := w.scorer.graph.Entities; len(scores) != entities {
 		return fmt.Errorf("scoring: a query has %d scores, want one for each of %d entities", len(scores), entities)

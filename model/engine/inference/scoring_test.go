@@ -43,8 +43,8 @@ func TestGoldenScores(t *testing.T) {
 	}
 }
 
-// TestGoldenScoresWithout is TestGoldenScores for the edges that a query leaves out, A*Net's selection included, by one worker for all
-// queries, before and after one of the whole graph.
+// TestGoldenScoresWithout is TestGoldenScores for the edges that a query leaves out, A*Net's selection included, by one
+// worker for all queries, before and after one of the whole graph.
 func TestGoldenScoresWithout(t *testing.T) {
 	removed := 0
 	for _, c := range golden.Cases(t) {
@@ -97,7 +97,8 @@ func without(t *testing.T, g *graph.Graph, q graph.Query) *graph.Graph {
 	return &reduced
 }
 
-// TestSharingChangesNothing compares the scores of queries of one source, by one worker and by a worker each, bit for bit.
+// TestSharingChangesNothing compares the scores of queries of one source, by one worker and by a worker each, bit for
+// bit.
 func TestSharingChangesNothing(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {

@@ -66,7 +66,8 @@ func startGradients(r *Receivers) (*Gradients, []func(*testing.T, string)) {
 		checks = append(checks, check)
 		return out
 	}
-	g := &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Previous: like(r.Previous), Initial: like(r.Initial), DegreeMessage: like(r.DegreeMessage)}
+	g := &Gradients{States: like(r.States), RelationEmbeddings: like(r.RelationEmbeddings), Previous: like(r.Previous), Initial: like(r.Initial),
+		DegreeMessage: like(r.DegreeMessage)}
 	return g, checks
 }
 

@@ -79,7 +79,8 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		senders := &r.Senders
-		p.aggregate(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+		p.aggregate(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations),
+			len(senders.Rows)-1,
 			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
 			initial, second, degree, copies, &r.MeanFactor[0], &features[at], 4*r.Dim)
 	})
@@ -101,7 +102,8 @@ func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32,
 		initial, second := r.boundary(at)
 		degree, copies := r.degrees(at)
 		senders := &r.Senders
-		p.backward(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+		p.backward(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations),
+			len(senders.Rows)-1,
 			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at),
 			gradientAt(g.States, r.States, r.StateOffset*r.Dim+at), gradientAt(g.RelationEmbeddings, r.RelationEmbeddings, at), rowAt(g.Previous, at),
 			initial, second, degree, gradientAt(g.DegreeMessage, r.DegreeMessage, at), copies, &r.MeanFactor[0],

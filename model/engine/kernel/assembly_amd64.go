@@ -26,16 +26,19 @@ type assembly struct {
 	// stripes are the widths of columns that aggregations support, widest first; the last one
 	// divides the others.
 	stripes []stripe
-	// sumsBackward add the gradients of a sum of DistMult's messages to one receiver, sumsBackward[i] for i+1 vectors of every row.
+	// sumsBackward add the gradients of a sum of DistMult's messages to one receiver, sumsBackward[i] for i+1 vectors
+	// of every row.
 	sumsBackward [2]sumBackward
 	// sums are the widths of columns that sums of messages support, widest first.
 	sums []sumStripe
-	// fold, foldTwo and unfold are WeightFolder's functions for whole vectors; x, y, otherX and otherY are defined there.
+	// fold, foldTwo and unfold are WeightFolder's functions for whole vectors; x, y, otherX and otherY are defined
+	// there.
 	fold    func(count int, out, a, b, c *float32, x, y float32)
 	foldTwo func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
 	unfold  func(count int, a, b, c, gradient *float32, x, y float32)
-	// partition is PartitionSenders. Its groups are the graph's edges; Partition's Rows and Reached; its limits and TableRows; the lists of
-	// Senders to write; the buffers in which siblings and children wait; and the end of the lists so far.
+	// partition is PartitionSenders. Its groups are the graph's edges; Partition's Rows and Reached; its limits and
+	// TableRows; the lists of Senders to write; the buffers in which siblings and children wait; and the end of the
+	// lists so far.
 	partition func(count int, receivers *int32, offsets *int64, senders, relations *int32,
 		rows *int32, reached *uint64, parents, siblings, children, unreached, table int32,
 		listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)
@@ -62,7 +65,8 @@ type stripe struct {
 		initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 
-// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its arguments are a stripe's.
+// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its arguments are a
+// stripe's.
 type sumStripe struct {
 	columns int
 	sum     func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,

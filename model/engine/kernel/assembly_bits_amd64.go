@@ -6,10 +6,12 @@ package kernel
 type bitFunctions struct {
 	words       int
 	pull        func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int) int
-	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int, planes, pending *uint64) int
+	pullCounted func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int,
+		planes, pending *uint64) int
 	push        func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int) int
-	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes, pending *uint64) int
-	record      func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
+	pushCounted func(count int, active *int32, offsets *int64, senders *int32, frontier, reached, next *uint64, found *int32, listed int, planes,
+		pending *uint64) int
+	record func(count int, found *int32, next, reached, distances *uint64, plane, distance int)
 }
 
 var (
@@ -49,7 +51,8 @@ func (s *assembly) Pull(h *Hop, found []int32) []int32 {
 	offsets, senders, all := &h.Offsets[0], first(h.Senders), first(found[:cap(found)])
 	frontier, reached, next, distances := &h.Frontier[0], &h.Reached[0], &h.Next[0], first(h.Distances)
 	if c := h.Counters; c != nil {
-		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.recordedDistance(), all, len(found), c.plane(), &c.pending[0])
+		count := b.pullCounted(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.recordedDistance(), all, len(found),
+			c.plane(), &c.pending[0])
 		return found[:count]
 	}
 	return found[:b.pull(entities, offsets, senders, frontier, reached, next, distances, 8*len(h.Reached), h.recordedDistance(), all, len(found))]

@@ -2,9 +2,9 @@ package kernel
 
 import "slices"
 
-// sumBackward has the loop of the backward pass over one receiver's senders for DistMult with Sum or Mean,
-// over some columns of every row. Tables point to the first column, states to the first column of row StateOffset. bySum is
-// the gradient that every message receives.
+// sumBackward has the loop of the backward pass over one receiver's senders for DistMult with Sum or Mean, over some
+// columns of every row. Tables point to the first column, states to the first column of row StateOffset. bySum is the
+// gradient that every message receives.
 type sumBackward func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)
 
 // addsUp reports whether the assembly adds up these receivers' messages: DistMult's, in whole vectors.
@@ -20,7 +20,8 @@ func (s *assembly) aggregateSums(r *Receivers, features []float32) {
 		previous, stride := r.previous(at)
 		initial, _ := r.boundary(at)
 		degree, copies := r.degrees(at)
-		p.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations), len(senders.Rows)-1,
+		p.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations),
+			len(senders.Rows)-1,
 			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
 			initial, degree, copies, &features[at], 4*r.Dim)
 		at += p.columns
@@ -60,7 +61,8 @@ func (s *assembly) backwardSums(r *Receivers, features, gradient []float32, g *G
 			senders, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
 			s.eachSum(d, func(at int, backward sumBackward) {
 				first := r.StateOffset*d + at
-				backward(&set.level[at], &r.States[first], &r.RelationEmbeddings[at], gradientAt(g.States, r.States, first), gradientAt(g.RelationEmbeddings, r.RelationEmbeddings, at),
+				backward(&set.level[at], &r.States[first], &r.RelationEmbeddings[at], gradientAt(g.States, r.States, first),
+					gradientAt(g.RelationEmbeddings, r.RelationEmbeddings, at),
 					&senders[0], &relations[0], len(senders), 4*d)
 			})
 		}

@@ -17,11 +17,13 @@ type vectors struct {
 }
 
 var vectorsAVX512 = vectors{
-	add: addAVX512, product: productAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, adam: adamAVX512, dropoutMasks: dropoutMasksAVX512, transpose: transposeAVX512,
+	add: addAVX512, product: productAVX512, relu: reluAVX512, reluBackward: reluBackwardAVX512, adam: adamAVX512, dropoutMasks: dropoutMasksAVX512,
+	transpose: transposeAVX512,
 }
 
 var vectorsAVX2 = vectors{
-	add: addAVX2, product: productAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, adam: adamAVX2, dropoutMasks: dropoutMasksAVX2, transpose: transposeAVX2,
+	add: addAVX2, product: productAVX2, relu: reluAVX2, reluBackward: reluBackwardAVX2, adam: adamAVX2, dropoutMasks: dropoutMasksAVX2,
+	transpose: transposeAVX2,
 }
 
 // Add handles whole vectors in assembly.

@@ -53,7 +53,8 @@ func BenchmarkMultiplyTransposed(b *testing.B) {
 // benchReceivers makes receivers with so many messages each, from three tables of entities rows.
 func benchReceivers(dim, n, each, entities, relations int) *Receivers {
 	rng := rand.New(rand.NewPCG(1, 1))
-	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Previous: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim), StateOffset: 2 * entities, Kinds: 3}
+	r := &Receivers{Dim: dim, RelationEmbeddings: aligned(rng, relations*dim), Previous: aligned(rng, n*dim), States: aligned(rng, 3*entities*dim),
+		StateOffset: 2 * entities, Kinds: 3}
 	senders := &r.Senders
 	for i := range n {
 		for k := range 3 {

@@ -11,9 +11,9 @@
 //
 // # Data layout
 //
-// A table is a dense row-major array of float32, [rows, Dim]. Receivers name the
-// entities to update; their senders are in compressed sparse form (Senders): receiver o's parents, siblings and children are three adjacent ranges
-// of the same list, so hearing one more kind means reading further.
+// A table is a dense row-major array of float32, [rows, Dim]. Receivers name the entities to update; their senders are
+// in compressed sparse form (Senders): receiver o's parents, siblings and children are three adjacent ranges of the
+// same list, so hearing one more kind means reading further.
 //
 // An example with Dim 2: entities a, b and c, where b hears its parent a by relation 0, and c
 // hears its parents a by relation 0 and b by relation 1. Rows 0, 1, 2 are a, b, c:

@@ -2,9 +2,9 @@ package kernel
 
 import "tagnet/model/parallel"
 
-// EdgeAggregator computes gradients of aggregation for explanations. It tells how much each message carries, and where several
-// members of a set attain the maximum or minimum it shares its gradient evenly among them, so that the order of edges
-// decides nothing. The zero value is ready to use; it is not for concurrent use.
+// EdgeAggregator computes gradients of aggregation for explanations. It tells how much each message carries, and where
+// several members of a set attain the maximum or minimum it shares its gradient evenly among them, so that the order of
+// edges decides nothing. The zero value is ready to use; it is not for concurrent use.
 type EdgeAggregator struct {
 	level, slope         []float32 // a member m has the gradient level + slope m, ..
 	byMaximum, byMinimum []float32 // .. and these where it attains an extreme

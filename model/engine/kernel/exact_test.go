@@ -23,7 +23,8 @@ func widen(x []float32) []float64 {
 }
 
 func newExact(r *Receivers) *exact {
-	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), previous: widen(r.Previous), initial: widen(r.Initial), degree: widen(r.DegreeMessage)}
+	return &exact{r: r, minus: -1, states: widen(r.States), relations: widen(r.RelationEmbeddings), previous: widen(r.Previous), initial: widen(r.Initial),
+		degree: widen(r.DegreeMessage)}
 }
 
 // zeros returns a zero gradient of e's shape.
@@ -268,5 +269,6 @@ func newExactAbs(e *exact) *exact {
 		}
 		return out
 	}
-	return &exact{r: e.r, minus: 1, states: abs(e.states), relations: abs(e.relations), previous: abs(e.previous), initial: abs(e.initial), degree: abs(e.degree)}
+	return &exact{r: e.r, minus: 1, states: abs(e.states), relations: abs(e.relations), previous: abs(e.previous), initial: abs(e.initial),
+		degree: abs(e.degree)}
 }

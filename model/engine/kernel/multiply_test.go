@@ -128,7 +128,8 @@ func TestMultiplyDoesNotDependOnBlocks(t *testing.T) {
 			k.MultiplyTransposed(sum, a, d, Product{Rows: n, Inner: inner, Columns: m})
 			for at, length := 0, 1; at < n; at, length = at+length, length%13+1 {
 				length = min(length, n-at)
-				k.Multiply(blocks[at*m:(at+length)*m], a[at*inner:], b, Product{Rows: length, Inner: inner, Columns: m, Add: length%2 == 0}) // blocks are still 0
+				// blocks are still 0
+				k.Multiply(blocks[at*m:(at+length)*m], a[at*inner:], b, Product{Rows: length, Inner: inner, Columns: m, Add: length%2 == 0})
 				k.MultiplyTransposed(pieces, a[at*inner:], d[at*m:], Product{Rows: length, Inner: inner, Columns: m, Add: true})
 			}
 			if !slices.Equal(whole, blocks) {

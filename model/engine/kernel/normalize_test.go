@@ -10,7 +10,8 @@ import (
 
 // newUpdate makes an update of n rows; bits select affine, dropout, residual and bias.
 func newUpdate(rng *rand.Rand, dim, n, bits int) *NodeUpdate {
-	u := &NodeUpdate{Dim: dim, Rows: permutation(rng, n), LinearRows: permutation(rng, n), Linear: normal(rng, n*dim), InverseDeviation: make([]float32, n), Output: make([]float32, n*dim)}
+	u := &NodeUpdate{Dim: dim, Rows: permutation(rng, n), LinearRows: permutation(rng, n), Linear: normal(rng, n*dim), InverseDeviation: make([]float32, n),
+		Output: make([]float32, n*dim)}
 	if bits&1 != 0 {
 		u.Scale, u.Shift = normal(rng, dim), normal(rng, dim)
 	}
@@ -178,7 +179,8 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
-// TestNormalizeForScoring checks that an update without a backward pass gives the bits of one with, whatever other rows hold.
+// TestNormalizeForScoring checks that an update without a backward pass gives the bits of one with, whatever other rows
+// hold.
 func TestNormalizeForScoring(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {

@@ -20,8 +20,8 @@ func transposeBits(rows []uint64, words int) {
 }
 
 // PackBits writes the packed distances of the 128 entities from first on, 64 bytes for every source, stride bytes from
-// one source to the next. Entities in h.Next were reached at h.Distance, those in h.Frontier one hop before; neither are
-// recorded in h.Distances. It clears the entities' rows of the three tables.
+// one source to the next. Entities in h.Next were reached at h.Distance, those in h.Frontier one hop before; neither
+// are recorded in h.Distances. It clears the entities' rows of the three tables.
 func (h *Hop) PackBits(first int, out []byte, stride int) {
 	for word := range h.Words {
 		h.packWord(first, word, out[64*word*stride:], stride)

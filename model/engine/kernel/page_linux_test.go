@@ -39,12 +39,15 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			c := pageEnd(t, normal(rng, n*m))
 			k.Multiply(c, a, b, Product{Rows: n, Inner: inner, Columns: m, Add: m%2 == 0})
 			k.MultiplyTransposed(b, a, c, Product{Rows: n, Inner: inner, Columns: m, Add: m%3 == 0})
-			k.MultiplyTransposed(make([]float32, inner*m), pageEnd(t, normal(rng, (n-1)*(inner+2)+inner)), c, Product{Rows: n, Inner: inner, Columns: m, Stride: inner + 2, Add: m%3 == 0})
-			k.FoldTwo(Folded{pageEnd(t, make([]float32, m)), 1, 2}, Folded{pageEnd(t, make([]float32, m)), 3, 4}, pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)))
+			k.MultiplyTransposed(make([]float32, inner*m), pageEnd(t, normal(rng, (n-1)*(inner+2)+inner)), c,
+				Product{Rows: n, Inner: inner, Columns: m, Stride: inner + 2, Add: m%3 == 0})
+			k.FoldTwo(Folded{pageEnd(t, make([]float32, m)), 1, 2}, Folded{pageEnd(t, make([]float32, m)), 3, 4}, pageEnd(t, normal(rng, m)),
+				pageEnd(t, normal(rng, m)), pageEnd(t, normal(rng, m)))
 			k.Score(pageEnd(t, make([]float32, n)), c, pageEnd(t, normal(rng, m)), 1)
 		}
 		for _, dim := range []int{16, 32, 48, 64, 7} {
-			r := newReceivers(rng, dim, 9, DistMult, PNA, options{degree: true, previous: true, initial: true, draw: normal}, func(i, kind int) int { return rng.IntN(4) })
+			r := newReceivers(rng, dim, 9, DistMult, PNA, options{degree: true, previous: true, initial: true, draw: normal},
+				func(i, kind int) int { return rng.IntN(4) })
 			r.Rows, r.FeatureRows = pageEnd(t, r.Rows), pageEnd(t, r.FeatureRows)
 			r.RelationEmbeddings, r.Previous, r.Initial = pageEnd(t, r.RelationEmbeddings), pageEnd(t, r.Previous), pageEnd(t, r.Initial)
 			r.DegreeMessage, r.Copies, r.MeanFactor = pageEnd(t, r.DegreeMessage), pageEnd(t, r.Copies), pageEnd(t, r.MeanFactor)
@@ -57,14 +60,16 @@ func TestNothingBeyondTheEndIsRead(t *testing.T) {
 			k.AggregateBackward(r, features, pageEnd(t, normal(rng, len(features))), g)
 
 			u := newUpdate(rng, dim, 5, 15)
-			u.Linear, u.InverseDeviation, u.Output, u.Residual = pageEnd(t, u.Linear), pageEnd(t, u.InverseDeviation), pageEnd(t, u.Output), pageEnd(t, u.Residual)
+			u.Linear, u.InverseDeviation, u.Output, u.Residual = pageEnd(t, u.Linear), pageEnd(t, u.InverseDeviation), pageEnd(t, u.Output),
+				pageEnd(t, u.Residual)
 			u.Rows, u.LinearRows = pageEnd(t, u.Rows), pageEnd(t, u.LinearRows)
 			u.Bias, u.Scale, u.Shift, u.Mask = pageEnd(t, u.Bias), pageEnd(t, u.Scale), pageEnd(t, u.Shift), pageEnd(t, u.Mask)
 			k.Normalize(u)
 			scoring := *u
 			scoring.InverseDeviation, scoring.Mask, scoring.Linear = nil, nil, pageEnd(t, normal(rng, 5*dim))
 			k.Normalize(&scoring)
-			k.NormalizeBackward(u, u.Output, &NodeUpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale), Shift: pageEnd(t, u.Shift)})
+			k.NormalizeBackward(u, u.Output, &NodeUpdateGradients{Linear: u.Output, Bias: pageEnd(t, u.Bias), Scale: pageEnd(t, u.Scale),
+				Shift: pageEnd(t, u.Shift)})
 		}
 	})
 }

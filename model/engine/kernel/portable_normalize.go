@@ -155,7 +155,8 @@ func activate(out, row []float32, inverse float32) {
 	}
 }
 
-// activateAffine scales a centered row to its normalized values, and writes the ReLU of scale times these plus shift to out.
+// activateAffine scales a centered row to its normalized values, and writes the ReLU of scale times these plus shift to
+// out.
 func activateAffine(out, row []float32, inverse float32, scale, shift []float32) {
 	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {
@@ -165,7 +166,8 @@ func activateAffine(out, row []float32, inverse float32, scale, shift []float32)
 	}
 }
 
-// activateOnto scales a centered row to its normalized values, and writes residual + ReLU(scale times these + shift) to out.
+// activateOnto scales a centered row to its normalized values, and writes residual + ReLU(scale times these + shift) to
+// out.
 func activateOnto(out, residual, row []float32, inverse float32, scale, shift []float32) {
 	out, residual, scale, shift = out[:len(row)], residual[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {

@@ -31,7 +31,8 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	t.Setenv("TAGNET_KERNEL", "sse9")
-	if _, err := Named(""); err == nil || !strings.Contains(err.Error(), "sse9") || !strings.Contains(err.Error(), "avx2") || !strings.HasPrefix(err.Error(), "TAGNET_KERNEL: ") {
+	if _, err := Named(""); err == nil || !strings.Contains(err.Error(), "sse9") || !strings.Contains(err.Error(), "avx2") ||
+		!strings.HasPrefix(err.Error(), "TAGNET_KERNEL: ") {
 		t.Errorf("an unknown name: %v", err)
 	}
 	for _, name := range Names {
@@ -50,7 +51,8 @@ func TestNamed(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	eachVariant(t, func(t *testing.T, k Kernel) {
 		rng := rand.New(rand.NewPCG(29, 30))
-		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, previous: true, initial: true, zero: true, draw: normal}, func(i, kind int) int { return rng.IntN(9) })
+		r := newReceivers(rng, 32, 50, DistMult, PNA, options{degree: true, previous: true, initial: true, zero: true, draw: normal},
+			func(i, kind int) int { return rng.IntN(9) })
 		sums := *r
 		sums.Reduction = Sum
 		features := make([]float32, 50*r.Width())

@@ -50,7 +50,8 @@ type Dropout struct {
 	Threshold uint16
 }
 
-// Finite reports whether no entry of a is NaN or infinite: any other number minus itself is 0. Its four sums do not wait for each other.
+// Finite reports whether no entry of a is NaN or infinite: any other number minus itself is 0. Its four sums do not
+// wait for each other.
 func Finite(a []float32) bool {
 	var first, second, third, fourth float32
 	for ; len(a) >= 4; a = a[4:] {

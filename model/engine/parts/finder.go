@@ -24,7 +24,8 @@ type Finder struct {
 	ranked         []ranked
 }
 
-// Searched bounds the entities that get mass, for each of the part: plenty, and the entities of a last hop of the second push.
+// Searched bounds the entities that get mass, for each of the part: plenty, and the entities of a last hop of the
+// second push.
 const Searched = plenty + edgesPerEntity*relief
 
 // ranked is an entity with its score.
@@ -43,8 +44,8 @@ func NewFinder(g *graph.Graph, most, hops int) *Finder {
 	return &Finder{graph: g, most: max(1, most), hops: hops}
 }
 
-// upTo returns the degree of an entity in the graph of a query, and if that is at most limit the edges that enter it, removed ones included.
-// As every edge has an inverse, the entity also sends to all of them.
+// upTo returns the degree of an entity in the graph of a query, and if that is at most limit the edges that enter it,
+// removed ones included. As every edge has an inverse, the entity also sends to all of them.
 func (f *Finder) upTo(entity int32, limit uint64, q graph.Query) (degree int, senders, relations []int32) {
 	if f.arriving != nil {
 		degree, senders = f.arriving.upTo(entity, limit)
@@ -56,7 +57,8 @@ func (f *Finder) upTo(entity int32, limit uint64, q graph.Query) (degree int, se
 	return degree, senders, relations
 }
 
-// around returns edges that enter an entity, for a hop of a search: from every sender, or from more senders than a part may have entities.
+// around returns edges that enter an entity, for a hop of a search: from every sender, or from more senders than a part
+// may have entities.
 func (f *Finder) around(entity int32, hop int) (senders, relations []int32) {
 	if f.arriving != nil {
 		return f.arriving.around(entity, hop), nil
@@ -72,7 +74,8 @@ func (f *Finder) missed() int {
 	return 0
 }
 
-// Entities returns the entities of the part of a query's source in its graph, ascending. It stores them in into, whose content it overwrites.
+// Entities returns the entities of the part of a query's source in its graph, ascending. It stores them in into, whose
+// content it overwrites.
 func (f *Finder) Entities(q graph.Query, into []int32) []int32 {
 	into = into[:0]
 	if covers, _ := f.cover(q); covers {
@@ -99,8 +102,8 @@ func (f *Finder) Complete(q graph.Query, into *Subgraph) {
 	}
 }
 
-// cover finds the entities at most f.hops away. It gives up, and returns false, if they are more than the part may have. known is false
-// if lists are missing that it needs.
+// cover finds the entities at most f.hops away. It gives up, and returns false, if they are more than the part may
+// have. known is false if lists are missing that it needs.
 func (f *Finder) cover(q graph.Query) (covers, known bool) {
 	f.found.reset()
 	f.found.add(q.Source)
@@ -192,12 +195,12 @@ func partition(list []ranked, n int) {
 	}
 }
 
-// manyEdges is a number of edges for each entity of the part. For an entity with more, each entity of the part is looked up among its
-// senders, instead of each sender among the entities of the part.
+// manyEdges is a number of edges for each entity of the part. For an entity with more, each entity of the part is
+// looked up among its senders, instead of each sender among the entities of the part.
 const manyEdges = 8
 
-// induce sets the edges from entities of the part that enter a range of its entities, and these entities' degrees. g has these
-// edges; its entity 0 is first.
+// induce sets the edges from entities of the part that enter a range of its entities, and these entities' degrees. g
+// has these edges; its entity 0 is first.
 func (f *Finder) induce(g *graph.Graph, first int32, some []int32, into *Subgraph) {
 	f.found.reset()
 	for _, entity := range into.Entities {

@@ -18,16 +18,18 @@ const FormatVersion = 1
 // Train is the split whose queries are trained on.
 const Train = "train"
 
-// Header describes the split, the reach and the graph that the parts of a folder were found for, with the numbers of the whole graph that models need.
+// Header describes the split, the reach and the graph that the parts of a folder were found for, with the numbers of
+// the whole graph that models need.
 type Header struct {
 	FormatVersion int `json:"format_version"`
-	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the order of queries
-	// for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have the numbers of their rows in the split's table.
+	// Split is the queries' split. They are numbered from 0. The two queries of fact f of the training split, in the
+	// order of queries for tails, have the numbers 2f (asks for the tail) and 2f+1. Queries of other splits have the
+	// numbers of their rows in the split's table.
 	Split string `json:"split"`
 	// Queries is the number of all queries of the split, of which the folder may have some.
 	Queries int64 `json:"queries"`
-	// Reach and Layers are the configuration's: the most entities and hops of a part. Remove is the configuration's Remove for
-	// training queries, and configuration.RemoveNone for other splits.
+	// Reach and Layers are the configuration's: the most entities and hops of a part. Remove is the configuration's
+	// Remove for training queries, and configuration.RemoveNone for other splits.
 	Reach  int    `json:"reach"`
 	Layers int    `json:"layers"`
 	Remove string `json:"remove"`
@@ -38,12 +40,14 @@ type Header struct {
 	MeanLogDegree float64 `json:"mean_log_degree"`
 	// Degrees has each degree of the whole graph, ascending, with the number of entities that have it.
 	Degrees [][2]int64 `json:"degrees"`
-	// Vocabulary is the hash of the names that ids refer to, and Graph the checksum of the manifest of the graph's folder.
+	// Vocabulary is the hash of the names that ids refer to, and Graph the checksum of the manifest of the graph's
+	// folder.
 	Vocabulary string `json:"vocabulary"`
 	Graph      string `json:"graph"`
 	// Drawn are the epochs whose queries the folder has; nil if it has all queries of the split.
 	Drawn *Drawn `json:"drawn,omitempty"`
-	// Limit is the number of the split's queries that the folder has, spread evenly over all by workload.Takes; 0 if it has all.
+	// Limit is the number of the split's queries that the folder has, spread evenly over all by workload.Takes; 0 if it
+	// has all.
 	Limit int64 `json:"limit,omitempty"`
 	// Firsts has for each file the number of its first query.
 	Firsts []int64 `json:"firsts"`
@@ -104,7 +108,8 @@ func finding(split string, reach, layers int) remedy.CommandLine {
 
 // String describes the drawn queries.
 func (d Drawn) String() string {
-	return fmt.Sprintf("%d epochs with queries_per_epoch %d, batching %s, batch_size %d and seed %d", d.Epochs, d.QueriesPerEpoch, d.Batching, d.BatchSize, d.Seed)
+	return fmt.Sprintf("%d epochs with queries_per_epoch %d, batching %s, batch_size %d and seed %d", d.Epochs, d.QueriesPerEpoch, d.Batching, d.BatchSize,
+		d.Seed)
 }
 
 // headerFile is the name of the header in its folder.
@@ -136,7 +141,8 @@ func (h Header) Check() error {
 		return remedy.Errorf(remedy.Run("bundle", remedy.Flag("force")), "it has format version %d, this program reads %d", h.FormatVersion, FormatVersion)
 	}
 	err := strict.First(strict.Between("queries", h.Queries, 1, 1<<40), strict.Between("reach", h.Reach, 1, max(1, h.Entities-1)),
-		strict.Between("layers", h.Layers, 1, 1<<10), strict.Between("entities", h.Entities, 2, 1<<31-2), strict.Between("base_relations", h.BaseRelations, 1, 1<<29),
+		strict.Between("layers", h.Layers, 1, 1<<10), strict.Between("entities", h.Entities, 2, 1<<31-2),
+		strict.Between("base_relations", h.BaseRelations, 1, 1<<29),
 		strict.AtLeastZero("mean_log_degree", h.MeanLogDegree))
 	if err != nil {
 		return err
@@ -149,7 +155,8 @@ func (h Header) Check() error {
 		if h.Split != Train {
 			return fmt.Errorf("drawn is given, in parts for the split %s", h.Split)
 		}
-		if err := strict.First(strict.Between("drawn.batch_size", d.BatchSize, 1, 1<<30), strict.Count("drawn.queries_per_epoch", d.QueriesPerEpoch), strict.Between("drawn.epochs", d.Epochs, 1, 1<<30)); err != nil {
+		if err := strict.First(strict.Between("drawn.batch_size", d.BatchSize, 1, 1<<30), strict.Count("drawn.queries_per_epoch", d.QueriesPerEpoch),
+			strict.Between("drawn.epochs", d.Epochs, 1, 1<<30)); err != nil {
 			return err
 		}
 	}

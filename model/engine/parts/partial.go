@@ -7,16 +7,17 @@ import (
 	"tagnet/model/graph"
 )
 
-// Partial finds the entities of parts of a graph that arrives in lists: it repeats the search of a Finder on the lists so far, and
-// returns the lists that its next hop lacks. A part that a Finder of the whole graph finds has the same entities. It takes at most
-// Rounds(hops) rounds of lists. It reuses its buffers and is not for concurrent use.
+// Partial finds the entities of parts of a graph that arrives in lists: it repeats the search of a Finder on the lists
+// so far, and returns the lists that its next hop lacks. A part that a Finder of the whole graph finds has the same
+// entities. It takes at most Rounds(hops) rounds of lists. It reuses its buffers and is not for concurrent use.
 type Partial struct {
 	finder Finder
 	lists  arriving
 }
 
-// Rounds returns the largest number of rounds of lists that a search of a number of hops takes: each push wants the lists of its
-// next hop, and the search that may cover all follows a hop later, unless the pushes have shown by then that there are too many entities.
+// Rounds returns the largest number of rounds of lists that a search of a number of hops takes: each push wants the
+// lists of its next hop, and the search that may cover all follows a hop later, unless the pushes have shown by then
+// that there are too many entities.
 func Rounds(hops int) int { return hops + 1 }
 
 // ListRequest asks for an entity: for the edges that enter it, without removed ones.
@@ -28,8 +29,8 @@ type ListRequest struct {
 	Senders int32
 }
 
-// SenderList describes an entity in the graph of a query, without removed edges: its degree, and the senders of all its edges,
-// ascending, or distinct ones of some of them. An EdgeBlock makes it.
+// SenderList describes an entity in the graph of a query, without removed edges: its degree, and the senders of all its
+// edges, ascending, or distinct ones of some of them. An EdgeBlock makes it.
 type SenderList struct {
 	Degree  int32
 	Senders []int32
@@ -47,7 +48,8 @@ type arriving struct {
 	most      int32 // senders show that cover fails
 }
 
-// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is recorded as requested, and the result is empty.
+// upTo returns the degree of an entity, and its senders if there are at most limit. What has not arrived is recorded as
+// requested, and the result is empty.
 func (a *arriving) upTo(entity int32, limit uint64) (degree int, senders []int32) {
 	edges := int32(min(limit, math.MaxInt32))
 	l, there := a.known[entity]
@@ -85,8 +87,8 @@ func NewPartial(most, hops int) *Partial {
 	return p
 }
 
-// Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. If lists are missing it
-// returns the requests for them, ascending, and no entities.
+// Entities returns the entities of the part of a source, ascending, in the graph whose lists are known, by entity. If
+// lists are missing it returns the requests for them, ascending, and no entities.
 func (p *Partial) Entities(source int32, known map[int32]SenderList) (entities []int32, requested []ListRequest) {
 	p.lists.known, p.lists.requested, p.lists.missed = known, map[int32]ListRequest{}, 0
 	entities, pushed, many := p.push(source)
@@ -111,8 +113,8 @@ func (p *Partial) Entities(source int32, known map[int32]SenderList) (entities [
 	return nil, requested
 }
 
-// push makes the pushes of Finder.pushTo, both at once. It returns the entities that they choose, if they are complete, up to which
-// hop cover may follow, and whether more entities are within the hops than the part may have.
+// push makes the pushes of Finder.pushTo, both at once. It returns the entities that they choose, if they are complete,
+// up to which hop cover may follow, and whether more entities are within the hops than the part may have.
 func (p *Partial) push(source int32) (entities []int32, hops int, many bool) {
 	f := &p.finder
 	hops, complete := f.push(graph.Query{Source: source}, f.floor(), math.MaxInt)

@@ -126,7 +126,8 @@ func TestPartsArriveAsFound(t *testing.T) {
 	}
 	t.Log(covered, first, second, hubs, outside, latest)
 	if covered < 60 || first < 60 || second < 60 || hubs < 60 || outside < 60 || latest < 15 {
-		t.Errorf("%d parts are covered, %d pushed once, %d twice; %d hubs, %d removals outside; %d took all rounds", covered, first, second, hubs, outside, latest)
+		t.Errorf("%d parts are covered, %d pushed once, %d twice; %d hubs, %d removals outside; %d took all rounds", covered, first, second, hubs, outside,
+			latest)
 	}
 }
 

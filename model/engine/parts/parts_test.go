@@ -150,14 +150,15 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 		change func(folder string, w *parts.Want)
 		text   string
 	}{
-		"no manifest":     {func(folder string, _ *parts.Want) { storage.Remove(ctx, storage.Join(folder, manifest.FileName)) }, "no complete parts"},
-		"no header":       {func(folder string, _ *parts.Want) { storage.Remove(ctx, storage.Join(folder, parts.HeaderFile())) }, "header.json"},
-		"another header":  {func(folder string, _ *parts.Want) { lowerReach(t, ctx, folder) }, "cut short or changed"},
-		"another graph":   {func(_ string, w *parts.Want) { w.Graph = "other" }, "another graph"},
-		"another split":   {func(_ string, w *parts.Want) { w.Split = "valid" }, "split train, not valid"},
-		"another reach":   {func(_ string, w *parts.Want) { w.Reach = 30 }, "at most 20 entities within 3 hops, not 30 within 3"},
-		"other layers":    {func(_ string, w *parts.Want) { w.Layers = 4 }, "not 20 within 4"},
-		"another removal": {func(_ string, w *parts.Want) { w.Remove = configuration.RemoveNone }, `without "triple", not "none"; run bundle --split train --reach 20 --layers 3 --remove none --force, or give train --remove triple`},
+		"no manifest":    {func(folder string, _ *parts.Want) { storage.Remove(ctx, storage.Join(folder, manifest.FileName)) }, "no complete parts"},
+		"no header":      {func(folder string, _ *parts.Want) { storage.Remove(ctx, storage.Join(folder, parts.HeaderFile())) }, "header.json"},
+		"another header": {func(folder string, _ *parts.Want) { lowerReach(t, ctx, folder) }, "cut short or changed"},
+		"another graph":  {func(_ string, w *parts.Want) { w.Graph = "other" }, "another graph"},
+		"another split":  {func(_ string, w *parts.Want) { w.Split = "valid" }, "split train, not valid"},
+		"another reach":  {func(_ string, w *parts.Want) { w.Reach = 30 }, "at most 20 entities within 3 hops, not 30 within 3"},
+		"other layers":   {func(_ string, w *parts.Want) { w.Layers = 4 }, "not 20 within 4"},
+		"another removal": {func(_ string, w *parts.Want) { w.Remove = configuration.RemoveNone },
+			`without "triple", not "none"; run bundle --split train --reach 20 --layers 3 --remove none --force, or give train --remove triple`},
 	} {
 		folder := "mem://" + t.Name() + "/" + strings.ReplaceAll(name, " ", "-")
 		if err := learntest.WriteParts(ctx, folder, k, "train", hyperparameters(configuration.RemoveTriple), nil, 2); err != nil {
@@ -190,8 +191,9 @@ func TestOtherDrawsAreRefused(t *testing.T) {
 			again + " --queries_per_epoch 50 --epochs 5 --seed 3 --batch_size 16 --force"},
 		"other batches": {func(_ *parts.Header, c *configuration.Configuration) { c.Batching = configuration.BatchingGrouped },
 			"batching grouped, batch_size 16 and seed 3; " + again + " --force"},
-		"all are drawn":   {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
-		"several answers": {func(h *parts.Header, c *configuration.Configuration) { h.Drawn, c.AnswersPerQuery = nil, 4 }, "a query of the training has up to 4; set answers_per_query to 1"},
+		"all are drawn": {func(_ *parts.Header, c *configuration.Configuration) { c.QueriesPerEpoch = 0 }, "draws all; " + again + " --force"},
+		"several answers": {func(h *parts.Header, c *configuration.Configuration) { h.Drawn, c.AnswersPerQuery = nil, 4 },
+			"a query of the training has up to 4; set answers_per_query to 1"},
 		"another removal": {func(h *parts.Header, c *configuration.Configuration) {
 			h.Remove, c.Epochs = configuration.RemoveNone, 5
 		},

@@ -17,9 +17,9 @@ const (
 	plenty = 4
 )
 
-// push computes the scores of the entities that mass arrives at, by number. No share is below floor. It ends after the hop that brings mass
-// to enough entities. It returns the number of complete hops, and whether the push has ended: it stops before a hop that
-// lacks lists.
+// push computes the scores of the entities that mass arrives at, by number. No share is below floor. It ends after the
+// hop that brings mass to enough entities. It returns the number of complete hops, and whether the push has ended: it
+// stops before a hop that lacks lists.
 func (f *Finder) push(q graph.Query, floor uint64, enough int) (hops int, complete bool) {
 	f.found.reset()
 	f.scores, f.mass, f.incoming = f.scores[:0], f.mass[:0], f.incoming[:0]

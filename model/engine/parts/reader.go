@@ -31,7 +31,8 @@ type Want struct {
 	Graph string
 }
 
-// Place is a folder of parts, with what they must have been found for. The zero value stands for no parts: the whole graph is in memory.
+// Place is a folder of parts, with what they must have been found for. The zero value stands for no parts: the whole
+// graph is in memory.
 type Place struct {
 	URL  string
 	Want Want
@@ -64,8 +65,8 @@ type file struct {
 	used    int64
 }
 
-// Open opens a folder of parts. It is an error, with a remedy, if the folder is not complete, or has parts for something else. The
-// context must live until Close.
+// Open opens a folder of parts. It is an error, with a remedy, if the folder is not complete, or has parts for
+// something else. The context must live until Close.
 func Open(ctx context.Context, url string, w Want) (*Folder, error) {
 	again := finding(w.Split, w.Reach, w.Layers)
 	if w.Split == Train && w.Remove != configuration.RemoveTriple {
@@ -243,8 +244,8 @@ type Part struct {
 	Queries []Numbered
 }
 
-// Reader finds parts by the numbers of their queries. It keeps the last batch, so that parts found in order are read once.
-// It is not for concurrent use.
+// Reader finds parts by the numbers of their queries. It keeps the last batch, so that parts found in order are read
+// once. It is not for concurrent use.
 type Reader struct {
 	folder      *Folder
 	file, batch int

@@ -6,18 +6,20 @@ import (
 	"tagnet/model/graph"
 )
 
-// Subgraph is the part of a graph that a query propagates through. Its entities have ids 0, 1, .. of their own, in the order of those in
-// the whole graph.
+// Subgraph is the part of a graph that a query propagates through. Its entities have ids 0, 1, .. of their own, in the
+// order of those in the whole graph.
 type Subgraph struct {
 	// Entities are the ids in the whole graph, ascending.
 	Entities []int32
-	// Offsets, Senders and Relations are the edges between the entities, as in graph.Graph. Removed edges are among them.
+	// Offsets, Senders and Relations are the edges between the entities, as in graph.Graph. Removed edges are among
+	// them.
 	Offsets            []int64
 	Senders, Relations []int32
-	// Degrees are the degrees in the whole graph, except that the source's does not count removed edges to entities outside the part.
+	// Degrees are the degrees in the whole graph, except that the source's does not count removed edges to entities
+	// outside the part.
 	Degrees []int32
-	// Query has the query's source and the edges that leave the part, by the ids of the part: of its answers only those in the part. It has no
-	// answer and no relation if no edge leaves.
+	// Query has the query's source and the edges that leave the part, by the ids of the part: of its answers only those
+	// in the part. It has no answer and no relation if no edge leaves.
 	graph.Query
 }
 
@@ -38,8 +40,8 @@ func (s *Subgraph) Of(whole *graph.Graph) *graph.Graph {
 	}
 }
 
-// begin sets the query. It returns q with the answers alone that are outside the part, and without a removal if there are none: the source's
-// degree, now its degree in the whole graph, has to be without the edges to these.
+// begin sets the query. It returns q with the answers alone that are outside the part, and without a removal if there
+// are none: the source's degree, now its degree in the whole graph, has to be without the edges to these.
 func (s *Subgraph) begin(q graph.Query) (outside graph.Query) {
 	s.Query = graph.Query{Source: s.Local(q.Source), Answer: graph.None}
 	outside = graph.Query{Source: q.Source, Relation: q.Relation, Answer: graph.None}

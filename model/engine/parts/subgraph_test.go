@@ -88,8 +88,8 @@ func TestPushAgainstPowerIteration(t *testing.T) {
 	}
 }
 
-// TestPartHasTheHighestScores compares parts with the ranking of all entities by their scores, ties by id, of a push with the floor that
-// doc.go describes.
+// TestPartHasTheHighestScores compares parts with the ranking of all entities by their scores, ties by id, of a push
+// with the floor that doc.go describes.
 func TestPartHasTheHighestScores(t *testing.T) {
 	t.Parallel()
 	cut := 0

@@ -82,8 +82,8 @@ func (a *astar) width() int { return 1 }
 
 func (a *astar) distance(entity int32) (hops int, reached bool) { return a.searchedDistance(entity) }
 
-// LayerCounts returns the counts of the last Forward by layer, or nil for policies without A*Net. Where a training query
-// has candidates, the last layer keeps the edges to these only.
+// LayerCounts returns the counts of the last Forward by layer, or nil for policies without A*Net. Where a training
+// query has candidates, the last layer keeps the edges to these only.
 func (p *Propagator) LayerCounts() []LayerCount {
 	a, is := p.policy.(*astar)
 	if !is {
@@ -96,7 +96,8 @@ func (p *Propagator) LayerCounts() []LayerCount {
 	return counts
 }
 
-// Priorities sets scores, [V], to the score of every entity after the last Forward, which must have been without candidates.
+// Priorities sets scores, [V], to the score of every entity after the last Forward, which must have been without
+// candidates.
 func (p *Propagator) Priorities(scores []float32) {
 	a := p.policy.(*astar)
 	for o, version := range a.current {
@@ -211,7 +212,8 @@ func (a *astar) update(t int, rows []int32) {
 	p, layer := a.runner, &a.layers[t]
 	d, n := p.configuration.Dim, len(layer.entities)
 	x := &p.update
-	*x = layerUpdate{layer: t, groups: x.groups[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: len(rows), positions: layer.positions}
+	*x = layerUpdate{layer: t, groups: x.groups[:0], entities: layer.entities, degrees: layer.degrees, firstRow: layer.first - 2, count: len(rows),
+		positions: layer.positions}
 	source := slices.IndexFunc(rows, func(row int32) bool { return layer.entities[row] == p.query.Source })
 	for _, part := range aroundSource(source, len(rows)) {
 		group := receiverGroup{rows: rows[part[0]:part[1]], previous: layer.residual, output: a.states[layer.first*d : (layer.first+n)*d]}
@@ -301,8 +303,8 @@ func (a *astar) prioritizeBackward(first int, rows []int32, into *Gradients) {
 	}
 }
 
-// layerBackward propagates the gradients of a layer's new states to the states before it. Gradients of rows' previous states are
-// added to the versions that the rows had before.
+// layerBackward propagates the gradients of a layer's new states to the states before it. Gradients of rows' previous
+// states are added to the versions that the rows had before.
 func (a *astar) layerBackward(t int, layer *astarLayer, into *Gradients) {
 	p := a.runner
 	d, n := p.configuration.Dim, len(layer.entities)

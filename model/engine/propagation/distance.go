@@ -14,8 +14,8 @@ type distances struct {
 	current  bool    // hops belong to the last query
 }
 
-// Distance returns the fewest edges from the source of the last Forward to entity in that query's
-// graph. reached is false, and hops 0, where entity is farther away than the model has layers, or outside the query's reach.
+// Distance returns the fewest edges from the source of the last Forward to entity in that query's graph. reached is
+// false, and hops 0, where entity is farther away than the model has layers, or outside the query's reach.
 func (p *Propagator) Distance(entity int32) (hops int, reached bool) {
 	if entity = p.local(entity); entity < 0 {
 		return 0, false

@@ -26,14 +26,15 @@ type edgeRecorder struct {
 
 // EdgeGradients propagates the gradient of an entity's states, laid out as Candidates writes them, through the last
 // Forward, which must have been for training. It returns the edges of layer t at t-1, with the derivatives of the
-// entity's score by factors of their messages. keep selects the receivers in a layer, from 1, whose edges are
-// returned. The edges are grouped by receiver and, within that, by sender. Where several messages attain a maximum or minimum,
-// they share its gradient evenly, unlike in Backward; for that, states that are equal on paper get equal bits. It is not
-// for A*Net's policies, see SenderPriorities.
+// entity's score by factors of their messages. keep selects the receivers in a layer, from 1, whose edges are returned.
+// The edges are grouped by receiver and, within that, by sender. Where several messages attain a maximum or minimum,
+// they share its gradient evenly, unlike in Backward; for that, states that are equal on paper get equal bits. It is
+// not for A*Net's policies, see SenderPriorities.
 //
-// into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes an
-// edge.
-func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients, keep func(layer int, receiver int32) bool) ([][]Edge, error) {
+// into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes
+// an edge.
+func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients,
+	keep func(layer int, receiver int32) bool) ([][]Edge, error) {
 	x, is := p.policy.(layered)
 	if !p.query.Training || !is {
 		return nil, errors.New("propagating gradients to edges: the last query was not for training, or the policy has priorities")
@@ -129,10 +130,10 @@ func (p *runner) aggregateEdgesBackward(x *layerUpdate, group *receiverGroup, r 
 	p.edges.layers[x.layer] = edges
 }
 
-// unifyStates gives states that are equal on paper equal bits: states of entities that the same layers update with equal
-// messages. The order of the messages may differ, and with it the last bits of their sums, which would decide which of
-// several messages attains an extreme. Equal states are found by a hash of all that they are computed from; package window
-// finds fewer of them, those with messages in the same order.
+// unifyStates gives states that are equal on paper equal bits: states of entities that the same layers update with
+// equal messages. The order of the messages may differ, and with it the last bits of their sums, which would decide
+// which of several messages attains an extreme. Equal states are found by a hash of all that they are computed from;
+// package window finds fewer of them, those with messages in the same order.
 func (p *tables) unifyStates() {
 	d, tables := p.configuration.Dim, &p.states
 	classes := parallel.Cleared(p.scratch.classes, len(tables.all)/d) // by row of all tables; 0 before a state is reached
@@ -158,8 +159,8 @@ func (p *tables) unifyStates() {
 	}
 }
 
-// classOf returns a hash of all that a state of a group in layer t is computed from. Messages are added up, so that their
-// order does not matter. output is the index of the first row of the state's table.
+// classOf returns a hash of all that a state of a group in layer t is computed from. Messages are added up, so that
+// their order does not matter. output is the index of the first row of the state's table.
 func (p *tables) classOf(x *receiverGroup, t int, row int32, classes []uint64, output int) uint64 {
 	r := &x.receivers
 	class := parallel.Mix(uint64(t)<<32 | uint64(p.layout.Degrees[row]))

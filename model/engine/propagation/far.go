@@ -5,12 +5,11 @@ import (
 	"tagnet/model/parallel"
 )
 
-// farRows are the rows that layer 1 of the policy full updates although every message to them is zero:
-// the rows of entities that are neither the source nor next to it. Except for dropout, their states after
-// the layer depend on their degrees alone, so they are computed once for each run of rows of equal
-// degree. That is exact, backward too: the gradients of equal states are added up before they are
-// propagated. TransE has no far rows, as its message from a state of zero is not zero; nor has a reach with degree messages, which
-// stand for edges from outside it.
+// farRows are the rows that layer 1 of the policy full updates although every message to them is zero: the rows of
+// entities that are neither the source nor next to it. Except for dropout, their states after the layer depend on their
+// degrees alone, so they are computed once for each run of rows of equal degree. That is exact, backward too: the
+// gradients of equal states are added up before they are propagated. TransE has no far rows, as its message from a
+// state of zero is not zero; nor has a reach with degree messages, which stand for edges from outside it.
 type farRows struct {
 	rows []int32 // ascending
 	near []int32 // the other rows that layer 1 updates, ascending

@@ -28,17 +28,18 @@ func (p *Propagator) Candidates(entities []int32, states []float32, valid []int3
 	p.policy.candidates(entities, states, valid)
 }
 
-// Score sets values[o] of every entity o that the last Forward reached to what score makes of its final state. score gets the states of
-// as many entities as it has values, of the same ages: a table [len(values), dim] for each age, ascending (one table unless delta is
-// specific), valid until it returns. States that are known to be equal are scored once. Score is not for A*Net's policies, see Priorities.
+// Score sets values[o] of every entity o that the last Forward reached to what score makes of its final state. score
+// gets the states of as many entities as it has values, of the same ages: a table [len(values), dim] for each age,
+// ascending (one table unless delta is specific), valid until it returns. States that are known to be equal are scored
+// once. Score is not for A*Net's policies, see Priorities.
 func (p *Propagator) Score(values []float32, score func(states [][]float32, values []float32)) {
 	p.policy.(layered).score(values, score)
 }
 
 func (p *tables) width() int { return p.configuration.Dim }
 
-// candidates copies the final states of entities to states, [len(entities), depth, dim], and sets how many of each are valid: 0 for an unreached
-// entity.
+// candidates copies the final states of entities to states, [len(entities), depth, dim], and sets how many of each are
+// valid: 0 for an unreached entity.
 func (p *tables) candidates(entities []int32, states []float32, valid []int32) {
 	d, depth := p.configuration.Dim, p.configuration.States()
 	clear(states[:len(entities)*depth*d])

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// TestScoreHasCandidatesStates expects every entity's final states, as Candidates copies them, in the values of Score. Many
-// entities have equal ones, of which Score gets one.
+// TestScoreHasCandidatesStates expects every entity's final states, as Candidates copies them, in the values of Score.
+// Many entities have equal ones, of which Score gets one.
 func TestScoreHasCandidatesStates(t *testing.T) {
 	facts := []graph.Fact{{Head: 0, Relation: 3, Tail: 1}, {Head: 1, Relation: 4, Tail: 2}, {Head: 2, Relation: 5, Tail: 3}}
 	for leaf := int32(4); leaf < 600; leaf++ {

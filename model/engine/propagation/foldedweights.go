@@ -46,7 +46,8 @@ func (p *runner) fold(maps *[3][]float32, buckets []bucket, fixed int) []float32
 	}
 	next := buckets[1].degree
 	f.degrees[1] = next
-	p.kernel.FoldTwo(kernel.Folded{Out: m[0][fixed:], X: x, Y: y}, kernel.Folded{Out: m[1][fixed:], X: p.weights.scaler(next, 1), Y: p.weights.scaler(next, 2)}, a, b, c)
+	p.kernel.FoldTwo(kernel.Folded{Out: m[0][fixed:], X: x, Y: y}, kernel.Folded{Out: m[1][fixed:], X: p.weights.scaler(next, 1), Y: p.weights.scaler(next, 2)},
+		a, b, c)
 	return m[0]
 }
 
@@ -63,7 +64,8 @@ func (p *runner) multiply(x *layerUpdate, c *chunk, m activations) {
 		matrix := p.fold(&layer.maps, c.buckets[i:], d*d)
 		// The product of a previous state of zero is left out.
 		p.kernel.Multiply(linear, features[d:], matrix[d*d:], kernel.Product{Rows: b.zeroRows, Inner: width - d, Columns: d, Stride: width})
-		p.kernel.Multiply(linear[b.zeroRows*d:], features[b.zeroRows*width:], matrix, kernel.Product{Rows: b.last - b.first - b.zeroRows, Inner: width, Columns: d})
+		p.kernel.Multiply(linear[b.zeroRows*d:], features[b.zeroRows*width:], matrix,
+			kernel.Product{Rows: b.last - b.first - b.zeroRows, Inner: width, Columns: d})
 	}
 }
 
@@ -111,7 +113,8 @@ func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradien
 	d, width, n := p.configuration.Dim, p.weights.width(), b.last-b.first
 	p.folded.gradient = parallel.Resize(p.folded.gradient, width*d)
 	gradient := p.folded.gradient
-	p.kernel.MultiplyTransposed(gradient, features[b.zeroRows*width:], linear[b.zeroRows*d:], kernel.Product{Rows: n - b.zeroRows, Inner: d, Columns: d, Stride: width})
+	p.kernel.MultiplyTransposed(gradient, features[b.zeroRows*width:], linear[b.zeroRows*d:],
+		kernel.Product{Rows: n - b.zeroRows, Inner: d, Columns: d, Stride: width})
 	p.kernel.MultiplyTransposed(gradient[d*d:], features[d:], linear, kernel.Product{Rows: n, Inner: width - d, Columns: d, Stride: width})
 	p.kernel.Unfold(into.maps[0], into.maps[1], into.maps[2], gradient, p.weights.scaler(b.degree, 1), p.weights.scaler(b.degree, 2))
 }

@@ -185,7 +185,8 @@ func (p *fullPolicy) fullUpdate(t int) {
 	}
 }
 
-// backward propagates the gradient of entities' final states, [len(entities), dim], to the parameters and the query's embedding.
+// backward propagates the gradient of entities' final states, [len(entities), dim], to the parameters and the query's
+// embedding.
 func (p *fullPolicy) backward(entities []int32, gradient []float32, into *Gradients) {
 	p.clearGradients()
 	p.loadGradients(entities, gradient)

@@ -66,8 +66,8 @@ func (p *tables) listNeeded(ages int) {
 	}
 }
 
-// clearGradients allocates the gradients of the states, and zeroes the gradients of all needed states. The source's first state is needed,
-// too: messages are read from it, though no layer computes it.
+// clearGradients allocates the gradients of the states, and zeroes the gradients of all needed states. The source's
+// first state is needed, too: messages are read from it, though no layer computes it.
 func (p *tables) clearGradients() {
 	p.gradients.resize(len(p.states.each), p.states.before, p.states.rows, p.configuration.Dim)
 	clear(p.gradients.each[0][:p.configuration.Dim])
@@ -76,8 +76,8 @@ func (p *tables) clearGradients() {
 	}
 }
 
-// clearNeeded zeroes the rows of a table of states, or of their gradients, that are needed: of an age in a window, else of
-// a layer.
+// clearNeeded zeroes the rows of a table of states, or of their gradients, that are needed: of an age in a window, else
+// of a layer.
 func (p *tables) clearNeeded(table []float32, i int) {
 	d := p.configuration.Dim
 	if p.needed.all {

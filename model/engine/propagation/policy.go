@@ -7,7 +7,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// policy decides which entities a layer updates, and along which edges. Its runner has the query and computes the layers.
+// policy decides which entities a layer updates, and along which edges. Its runner has the query and computes the
+// layers.
 type policy interface {
 	// forward propagates from the source of the runner's query. It checks ctx before each layer.
 	forward(ctx context.Context) error
@@ -37,15 +38,16 @@ type layered interface {
 	groups(t int) []receiverGroup
 	// backwardLayer propagates the gradients of the states that layer t computed.
 	backwardLayer(t int, into *Gradients)
-	// finalAges returns the ages of the states that an entity's final state is made of, none where last < first, and the
-	// entity's row; finalTable the table which, after the last layer, holds the state of an age of a row.
+	// finalAges returns the ages of the states that an entity's final state is made of, none where last < first, and
+	// the entity's row; finalTable the table which, after the last layer, holds the state of an age of a row.
 	finalAges(entity int32) (first, last, row int)
 	finalTable(row, age int) []float32
 	// tableAfter returns the table with the states of a group's receivers after layer t.
 	tableAfter(t int, x *receiverGroup) int
 	// heard reports whether a sender of a kind was reached when it sent to a group's receivers in layer t.
 	heard(t int, x *receiverGroup, kind int, sender int32) bool
-	// different returns the rows of a level whose final states may differ, and those whose final states are known to equal one of these.
+	// different returns the rows of a level whose final states may differ, and those whose final states are known to
+	// equal one of these.
 	different(level int) (rows []int32, duplicates []window.Duplicate)
 	// score is Propagator.Score, edgeGradients Propagator.EdgeGradients.
 	score(values []float32, score func(states [][]float32, values []float32))

@@ -37,7 +37,8 @@ func TestSenderPrioritiesAreRelative(t *testing.T) {
 					largest, least = max(largest, e.Value), min(least, e.Value)
 				}
 				if len(edges) > 0 && (largest != 1 || !(least >= 0.01)) {
-					t.Errorf("%s, bias %g, layer %d: values are %g to %g, want 1 to be the largest and none near 0: the priorities differ by less than 5", c.Name, bias, l+1, least, largest)
+					t.Errorf("%s, bias %g, layer %d: values are %g to %g, want 1 to be the largest and none near 0: the priorities differ by less than 5",
+						c.Name, bias, l+1, least, largest)
 				}
 			}
 		}

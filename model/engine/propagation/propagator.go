@@ -48,7 +48,8 @@ type Propagator struct {
 	*runner
 	policy policy
 	done   bool // the last query was propagated
-	// whole is the graph of the queries. With a reach, the runner's graph is the part that the last query propagated through.
+	// whole is the graph of the queries. With a reach, the runner's graph is the part that the last query propagated
+	// through.
 	whole *graph.Graph
 }
 
@@ -62,7 +63,8 @@ func (p *Propagator) Clone() *Propagator {
 	return newPropagator(p.whole, p.configuration, p.kernel, p.layout)
 }
 
-// newPropagator returns a propagator over a graph, or with a reach over parts of it. shared, which may be nil, is the layout of a clone.
+// newPropagator returns a propagator over a graph, or with a reach over parts of it. shared, which may be nil, is the
+// layout of a clone.
 func newPropagator(g *graph.Graph, c configuration.Configuration, k kernel.Kernel, shared *window.Layout) *Propagator {
 	part, reach := g, (*within)(nil)
 	if c.Reach > 0 {
@@ -78,8 +80,8 @@ func (p *Propagator) Forward(ctx context.Context, w *Weights, q Request) error {
 	return p.ForwardRelation(ctx, w, q, q.Relation)
 }
 
-// ForwardRelation propagates a query whose relation stands in for q.Relation, but for what leaves the graph. It reuses the distances and the
-// layout of the last query where the source and the graph are equal.
+// ForwardRelation propagates a query whose relation stands in for q.Relation, but for what leaves the graph. It reuses
+// the distances and the layout of the last query where the source and the graph are equal.
 func (p *Propagator) ForwardRelation(ctx context.Context, w *Weights, q Request, relation int32) error {
 	p.relation = relation
 	if err := p.check(w, q); err != nil {
@@ -121,7 +123,8 @@ func (p *Propagator) check(w *Weights, q Request) error {
 		return fmt.Errorf("propagating: relation %d is out of range 0..%d", p.relation, w.relationCount-1)
 	}
 	if q.ShareStates && (!p.policy.sharesEqual() || p.configuration.Dropout > 0) {
-		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy, p.configuration.Dropout)
+		return fmt.Errorf("propagating: states are shared within a window without dropout, not with policy %s and dropout %g", p.configuration.Policy,
+			p.configuration.Dropout)
 	}
 	if q.Training && !w.training {
 		return fmt.Errorf("propagating: the weights were not made for training")

@@ -60,7 +60,8 @@ func newDraws() *weightstest.Draws {
 	}}
 }
 
-// randomConfiguration draws a configuration. A*Net is rare: where priorities are nearly equal, rounding decides what it selects.
+// randomConfiguration draws a configuration. A*Net is rare: where priorities are nearly equal, rounding decides what it
+// selects.
 func randomConfiguration(rng *rand.Rand, draws *weightstest.Draws) configuration.Configuration {
 	c := draws.Draw(rng)
 	for c.Prioritized() && rng.IntN(4) > 0 {
@@ -104,7 +105,8 @@ func TestMatchesReference(t *testing.T) {
 	}
 }
 
-// TestMatchesReferenceInDepth does so on larger graphs with hubs, with up to 14 layers and any window, on the fastest kernel.
+// TestMatchesReferenceInDepth does so on larger graphs with hubs, with up to 14 layers and any window, on the fastest
+// kernel.
 func TestMatchesReferenceInDepth(t *testing.T) {
 	t.Parallel()
 	seeds, all := uint64(40), kernel.Available()
@@ -141,8 +143,8 @@ func graphWithHubs(t testing.TB, rng *rand.Rand) *graph.Graph {
 	return g
 }
 
-// matchReference compares graphs and configurations that draw returns, and returns the number of layouts that have left out reached
-// entities.
+// matchReference compares graphs and configurations that draw returns, and returns the number of layouts that have left
+// out reached entities.
 func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw func(rng *rand.Rand) (*graph.Graph, configuration.Configuration)) (narrowed int) {
 	t.Helper()
 	for seed := range seeds {
@@ -185,8 +187,8 @@ func matchReference(t *testing.T, seeds uint64, kernels []kernel.Kernel, draw fu
 	return narrowed
 }
 
-// tame scales the maps from states of relations, which are sums over relations and layers, to embeddings of relations: as large as they
-// come, products of them amplify rounding errors from layer to layer.
+// tame scales the maps from states of relations, which are sums over relations and layers, to embeddings of relations:
+// as large as they come, products of them amplify rounding errors from layer to layer.
 func tame(c configuration.Configuration, set *parameters.Set[float64], rounded *parameters.Set[float32]) {
 	for i, tensor := range rounded.Tensors {
 		if !strings.Contains(tensor.Name, ".relation_projection.") {
@@ -201,7 +203,8 @@ func tame(c configuration.Configuration, set *parameters.Set[float64], rounded *
 
 // compareWithReference compares the states of entities, and gradients. few has the propagator compute only what these
 // depend on. It returns the number of entities that the search reaches.
-func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *spec.Model, q Request, entities []int32, few bool, rng *rand.Rand) (reached int) {
+func compareWithReference(t *testing.T, name string, p *Propagator, weights *Weights, model *spec.Model, q Request, entities []int32, few bool,
+	rng *rand.Rand) (reached int) {
 	t.Helper()
 	c := p.configuration
 	if few {

@@ -11,8 +11,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// runner computes the layers of a query, forward and backward, whatever policy chooses what they update. It has what all policies
-// know of the query.
+// runner computes the layers of a query, forward and backward, whatever policy chooses what they update. It has what
+// all policies know of the query.
 type runner struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration
@@ -31,7 +31,8 @@ type runner struct {
 	embeddings [][]float32 // by layer: what messages are multiplied by, [2R, dim]
 	buffers    relations.Buffers
 	distances  distances
-	// sameGraph reports that the query before was answered in the same graph, sameSearch that it had the same source, too.
+	// sameGraph reports that the query before was answered in the same graph, sameSearch that it had the same source,
+	// too.
 	sameGraph, sameSearch bool
 
 	update      layerUpdate // the layer being computed

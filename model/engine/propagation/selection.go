@@ -41,7 +41,8 @@ var keepsAll = cut{math.MaxUint32, math.MaxInt32}
 // newSelection returns a selection over entities that byDegree lists by ascending degree.
 func newSelection(byDegree []int32) selection {
 	n, words := len(byDegree), (len(byDegree)+63)/64
-	s := selection{rank: make([]int32, n), entities: byDegree, key: make([]uint32, n), count: make([]int32, n), visited: make([]uint64, words), reached: make([]uint64, words)}
+	s := selection{rank: make([]int32, n), entities: byDegree, key: make([]uint32, n), count: make([]int32, n), visited: make([]uint64, words),
+		reached: make([]uint64, words)}
 	for i, o := range byDegree {
 		s.rank[o] = int32(i)
 	}
@@ -242,7 +243,8 @@ func (a *astar) listEdges(t int, c cut, ordered bool) {
 		}
 		// Edges to heads above the cut, all of them.
 		for j, o := range heads {
-			if s.key[o] > highest || !admits.edge(u, o) || a.receivers != nil && !a.receivers[o] || touched && p.graph.Removes(p.query.Query, o, inverses[j], u) {
+			if s.key[o] > highest || !admits.edge(u, o) || a.receivers != nil && !a.receivers[o] ||
+				touched && p.graph.Removes(p.query.Query, o, inverses[j], u) {
 				continue
 			}
 			s.edges = append(s.edges, selectedEdge{o, sender, p.graph.Inverse(inverses[j])})

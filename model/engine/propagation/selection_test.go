@@ -58,7 +58,8 @@ func TestSelectsLikeASort(t *testing.T) {
 		chosen, cuts := keepsAll, most < len(all)
 		if cuts {
 			slices.SortFunc(all, func(x, y selectedEdge) int {
-				return cmp.Or(cmp.Compare(byEntity[y.head], byEntity[x.head]), cmp.Compare(x.sender, y.sender), cmp.Compare(x.relation, y.relation), cmp.Compare(x.head, y.head))
+				return cmp.Or(cmp.Compare(byEntity[y.head], byEntity[x.head]), cmp.Compare(x.sender, y.sender), cmp.Compare(x.relation, y.relation),
+					cmp.Compare(x.head, y.head))
 			})
 			all = all[:most]
 			chosen = a.cutEdges(most)

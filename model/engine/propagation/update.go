@@ -14,8 +14,8 @@ type layerUpdate struct {
 	firstRow int     // where the layer begins in the propagator's activations
 	count    int     // number of updated entities
 	keepsAll bool    // without dropout
-	// positions has, by row, the positions of the activations in the layer, for an update whose backward pass has fewer rows
-	// than the forward pass, or nil.
+	// positions has, by row, the positions of the activations in the layer, for an update whose backward pass has fewer
+	// rows than the forward pass, or nil.
 	positions []int32
 }
 

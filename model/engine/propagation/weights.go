@@ -41,9 +41,9 @@ type layerWeights struct {
 	degree     []float32 // [dim], empty without degree messages
 }
 
-// NewWeights returns weights for a model of configuration c over g, to be filled by Load.
-// Only weights made for training serve a propagator's Backward. between is the graph of the relations of g, or nil: the model makes
-// it from g if it needs one.
+// NewWeights returns weights for a model of configuration c over g, to be filled by Load. Only weights made for
+// training serve a propagator's Backward. between is the graph of the relations of g, or nil: the model makes it from g
+// if it needs one.
 func NewWeights(g *graph.Graph, between *relations.Graph, c configuration.Configuration, training bool) *Weights {
 	w := &Weights{
 		Relations: relations.New(g, between, c, training), configuration: c, relationCount: g.RelationCount(), training: training,

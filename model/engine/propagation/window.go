@@ -32,7 +32,8 @@ func (p *windowPolicy) distance(entity int32) (hops int, reached bool) {
 	return p.layout.Distance(row), true
 }
 
-// finalAges returns the first and last age whose states are final for an entity, and its row. Of an unreached entity last is below first.
+// finalAges returns the first and last age whose states are final for an entity, and its row. Of an unreached entity
+// last is below first.
 func (p *windowPolicy) finalAges(entity int32) (first, last, row int) {
 	row = int(p.layout.Row(entity))
 	if row == kernel.NoRow {
@@ -49,7 +50,8 @@ func (p *windowPolicy) finalTable(row, age int) []float32 {
 	return p.states.each[p.table(p.layout.Distance(int32(row))+age, age)]
 }
 
-// different leaves the duplicates at the last age of a level out. The source, whose first state no layer computes, has none.
+// different leaves the duplicates at the last age of a level out. The source, whose first state no layer computes, has
+// none.
 func (p *windowPolicy) different(level int) ([]int32, []window.Duplicate) {
 	if level == 0 || !p.sharesStates() {
 		return p.layout.Level(level), nil
@@ -68,7 +70,8 @@ func (p *windowPolicy) groups(t int) []receiverGroup {
 	return p.update.groups
 }
 
-// forward lays out the entities by distance, unless the last query's layout serves, and computes the states of each layer's window.
+// forward lays out the entities by distance, unless the last query's layout serves, and computes the states of each
+// layer's window.
 func (p *windowPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	ages := c.Ages()

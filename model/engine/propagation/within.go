@@ -7,8 +7,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// within is the part of the graph that the last query propagated through. Policies see the part alone, with ids of its own; callers of a
-// Propagator, dropout and edges have ids of the whole graph.
+// within is the part of the graph that the last query propagated through. Policies see the part alone, with ids of its
+// own; callers of a Propagator, dropout and edges have ids of the whole graph.
 type within struct {
 	finder     *parts.Finder
 	part       parts.Subgraph

@@ -50,8 +50,9 @@ func (r result) equals(o result) bool {
 	return slices.Equal(r.states, o.states) && slices.Equal(r.valid, o.valid) && slices.Equal(r.hops, o.hops) && r.gradients == o.gradients && r.sent == o.sent
 }
 
-// TestReachThatCovers compares a reach that holds all that a window reaches with none, bit for bit: states, distances, gradients and
-// messages, of training with dropout and removals, and of scoring. Entities that are not reached are left out of the part.
+// TestReachThatCovers compares a reach that holds all that a window reaches with none, bit for bit: states, distances,
+// gradients and messages, of training with dropout and removals, and of scoring. Entities that are not reached are left
+// out of the part.
 func TestReachThatCovers(t *testing.T) {
 	t.Parallel()
 	smaller, draws := 0, newDraws()
@@ -118,7 +119,8 @@ func TestReachOfTheWholeGraph(t *testing.T) {
 	}
 }
 
-// TestReachWithoutTheAnswersEdge asks a training query whose answer only the removed edge brings near: it must not be in the reach.
+// TestReachWithoutTheAnswersEdge asks a training query whose answer only the removed edge brings near: it must not be
+// in the reach.
 func TestReachWithoutTheAnswersEdge(t *testing.T) {
 	t.Parallel()
 	// The source 0 has the neighbors 1 to 9, which have neighbors 11 to 19; 10 hangs on the removed edge alone.
@@ -170,7 +172,8 @@ func TestReachKeepsNoArraysOfTheGraph(t *testing.T) {
 	p := New(g, c, k)
 	q := Request{Query: graph.Query{Source: 7, Relation: 1}, Training: true, Candidates: []int32{1, 2, 3}}
 	resultOf(t, p, w, q, q.Candidates)
-	for name, size := range map[string]int{"states": len(p.policy.(*windowPolicy).states.all) / c.Dim, "gradients": len(p.policy.(*windowPolicy).gradients.all) / c.Dim, "entities": p.graph.Entities} {
+	for name, size := range map[string]int{"states": len(p.policy.(*windowPolicy).states.all) / c.Dim,
+		"gradients": len(p.policy.(*windowPolicy).gradients.all) / c.Dim, "entities": p.graph.Entities} {
 		if size > c.Reach*c.Ages() {
 			t.Errorf("%d %s within a reach of %d", size, name, c.Reach)
 		}

@@ -15,15 +15,16 @@ const collectBytes = 16 << 20
 // GraphOf returns the relation graph of a graph, which CountEdges has found small enough. It takes 16 MiB meanwhile.
 func GraphOf(g *graph.Graph) *Graph { return graphIn(g, collectBytes) }
 
-// CountEdges returns the number of edges of the relation graph of g, without making it, or 0 if a model of configuration c needs none. More edges
-// than kernels can count are an error. It takes 16 MiB.
+// CountEdges returns the number of edges of the relation graph of g, without making it, or 0 if a model of
+// configuration c needs none. More edges than kernels can count are an error. It takes 16 MiB.
 func CountEdges(g *graph.Graph, c configuration.Configuration) (int64, error) {
 	if !c.Transfers() {
 		return 0, nil
 	}
 	edges := edgesIn(g, collectBytes)
 	if edges > math.MaxInt32 {
-		return edges, fmt.Errorf("the relation graph of %d relations has %d edges, more than the %d that can be propagated along", g.RelationCount(), edges, math.MaxInt32)
+		return edges, fmt.Errorf("the relation graph of %d relations has %d edges, more than the %d that can be propagated along", g.RelationCount(), edges,
+			math.MaxInt32)
 	}
 	return edges, nil
 }
@@ -52,8 +53,9 @@ func edgesIn(g *graph.Graph, bytes int64) (edges int64) {
 	return edges
 }
 
-// collect calls each for every relation of g, in order, with a bit for each relation that it meets. It takes up to bytes of memory for rows of
-// bits, or what one row takes if that is more, and reads g as often as it needs for all rows.
+// collect calls each for every relation of g, in order, with a bit for each relation that it meets. It takes up to
+// bytes of memory for rows of bits, or what one row takes if that is more, and reads g as often as it needs for all
+// rows.
 func collect(g *graph.Graph, bytes int64, each func(row []uint64)) {
 	n := g.RelationCount()
 	words := (n + 63) / 64

@@ -1,5 +1,5 @@
-// Package relations gives a propagation the embedding of a query's relation, with which it starts, and a table for each layer,
-// whose rows, one a relation, multiply the messages. Both come from the model's Source, one of three:
+// Package relations gives a propagation the embedding of a query's relation, with which it starts, and a table for each
+// layer, whose rows, one a relation, multiply the messages. Both come from the model's Source, one of three:
 //
 //	table   parameters, which are the same for all queries
 //	linear  a linear map of the embedding of the query's relation

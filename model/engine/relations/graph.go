@@ -11,16 +11,16 @@ import (
 const types = parameters.RelationTypes
 
 // Graph is the graph whose nodes are the 2R relations of a knowledge graph, inverse ones included. It keeps which
-// relations meet, that is, share a head, since the tails of a relation are the heads of its inverse. An edge leads from a sender b
-// to a receiver a and is of type
+// relations meet, that is, share a head, since the tails of a relation are the heads of its inverse. An edge leads from
+// a sender b to a receiver a and is of type
 //
 //	0  hh  where heads of a are heads of b     a meets b
 //	1  tt  where tails of a are tails of b     inverse a meets inverse b
 //	2  ht  where heads of a are tails of b     a meets inverse b
 //	3  th  where tails of a are heads of b     inverse a meets b
 //
-// however many entities they share. A relation with a fact meets itself; the others have no edges. So hh and tt are symmetric, th
-// is ht turned round, and all types have as many edges. A Graph takes 4 bytes for four edges.
+// however many entities they share. A relation with a fact meets itself; the others have no edges. So hh and tt are
+// symmetric, th is ht turned round, and all types have as many edges. A Graph takes 4 bytes for four edges.
 type Graph struct {
 	relations int     // 2R
 	offsets   []int   // of the rows of meets, [2R + 1]
@@ -67,8 +67,8 @@ func (g *Graph) appendSenders(to []int32, kind uint8, receiver int32) []int32 {
 	return to
 }
 
-// Senders returns the edges as the kernels take them: by receiver, then type, then sender, which is the order of sums. All are of
-// the kernels' first kind.
+// Senders returns the edges as the kernels take them: by receiver, then type, then sender, which is the order of sums.
+// All are of the kernels' first kind.
 func (g *Graph) Senders() (s kernel.Senders) {
 	s.Rows, s.Relations = make([]int32, 0, g.Edges()), make([]int32, 0, g.Edges())
 	s.Offsets = append(make([]int32, 0, 3*g.relations+1), 0)

@@ -5,7 +5,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// layer is the parameters of an update, x + relu(layer_norm(W [x, total] + b)), where total is the sum of messages and boundary.
+// layer is the parameters of an update, x + relu(layer_norm(W [x, total] + b)), where total is the sum of messages and
+// boundary.
 type layer struct {
 	linearMap
 	// Scale and Shift are the layer norm's, [dim].
@@ -57,8 +58,8 @@ func (m *linearMap) apply(k kernel.Multiplier, out, x []float32, n int) {
 	k.Multiply(out, x, m.Matrix, kernel.Product{Rows: n, Inner: len(m.Matrix) / len(m.Bias), Columns: len(m.Bias), Add: true})
 }
 
-// backward propagates the gradient of the map's outputs, [n, outputs], to its parameters, to which it adds, and to its inputs x,
-// [n, inputs], which it sets or adds to.
+// backward propagates the gradient of the map's outputs, [n, outputs], to its parameters, to which it adds, and to its
+// inputs x, [n, inputs], which it sets or adds to.
 func (m *linearMap) backward(k kernel.Kernel, into *mapGradients, x, by, gradX []float32, add bool) {
 	outputs := len(m.Bias)
 	n, inputs := len(by)/outputs, len(m.Stored)/outputs

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// linear is the relation source whose tables are a linear map of the embedding of the query's relation. The map is large: Prepare reads it
-// once for a batch instead of once a query.
+// linear is the relation source whose tables are a linear map of the embedding of the query's relation. The map is
+// large: Prepare reads it once for a batch instead of once a query.
 //
 // Memory: 4 · queries · layers · 2R · dim bytes for a batch.
 type linear struct {
@@ -22,8 +22,8 @@ type linear struct {
 	stacked  []float32             // their embeddings, [distinct, dim]
 	workers  []linearWorker
 
-	// Of Backward: the embeddings of the queries, [batch, dim], and the gradients of these through each block of each layer's map,
-	// [layers, blocks, batch, dim].
+	// Of Backward: the embeddings of the queries, [batch, dim], and the gradients of these through each block of each
+	// layer's map, [layers, blocks, batch, dim].
 	queries, gradients []float32
 }
 
@@ -116,8 +116,8 @@ func (s *linear) Tables(relation int32, b *Buffers) [][]float32 {
 	return b.tables
 }
 
-// table returns a layer's table for a query relation. If Prepare has not computed it, it is computed into a buffer, with the same
-// bits, but more slowly while training, without a transposed map.
+// table returns a layer's table for a query relation. If Prepare has not computed it, it is computed into a buffer,
+// with the same bits, but more slowly while training, without a transposed map.
 func (s *linear) table(t int, relation int32, buffer *[]float32) []float32 {
 	if prepared, ok := s.prepared[relation]; ok {
 		return prepared[t]
@@ -188,8 +188,8 @@ func (s *linear) Backward(queries []int32, batch []Gradient, into *parameters.Se
 type tableRange struct{ layer, lo, hi int }
 
 // sumTable sums the gradients of the map that yields some entries of a table, and sets gradients, [batch, dim], to the
-// gradients of the queries' embeddings through these outputs of the map. Each is one matrix product for the batch, which adds the queries in
-// order.
+// gradients of the queries' embeddings through these outputs of the map. Each is one matrix product for the batch,
+// which adds the queries in order.
 func (s *linear) sumTable(worker *linearWorker, x tableRange, batch []Gradient, into *parameters.Set[float32], gradients []float32) {
 	t, lo, hi := x.layer, x.lo, x.hi
 	d, n := s.dim, hi-lo

@@ -13,10 +13,10 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// propagated is the source whose embeddings are states of a propagation between relations, along the edges of their graph: it starts
-// with ones at the base relation of the query, for queries of either direction, and has a state for every relation. The state of the
-// query's relation is its embedding, and a map of two layers makes the rows of a table from all states. No parameter belongs to a
-// relation.
+// propagated is the source whose embeddings are states of a propagation between relations, along the edges of their
+// graph: it starts with ones at the base relation of the query, for queries of either direction, and has a state for
+// every relation. The state of the query's relation is its embedding, and a map of two layers makes the rows of a table
+// from all states. No parameter belongs to a relation.
 type propagated struct {
 	graph   *graph.Graph
 	dim     int
@@ -130,7 +130,8 @@ func (s *propagated) keep(base int32) *states {
 	return s.shared[base]
 }
 
-// of returns the states for queries of a relation. Those that are not prepared take the place of the oldest, unless fewer are kept than may be.
+// of returns the states for queries of a relation. Those that are not prepared take the place of the oldest, unless
+// fewer are kept than may be.
 func (s *propagated) of(relation int32) *states {
 	base := s.base(relation)
 	s.mutex.Lock()
@@ -167,7 +168,8 @@ func (s *propagated) States(base int32) []float32 { return s.of(base).final }
 // Tables returns the tables by layer.
 func (s *propagated) Tables(relation int32, _ *Buffers) [][]float32 { return s.of(relation).tables }
 
-// Backward sets the parameters' gradients to the sum over the batch. Workers take a base relation each; the sums follow the order of the queries.
+// Backward sets the parameters' gradients to the sum over the batch. Workers take a base relation each; the sums follow
+// the order of the queries.
 func (s *propagated) Backward(queries []int32, batch []Gradient, into *parameters.Set[float32]) {
 	bases, positions := s.byBase(queries)
 	for len(s.gradients) < len(bases) {

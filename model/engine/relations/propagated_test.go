@@ -12,7 +12,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// TestKeptStatesChangeNothing has concurrent queries of a source that keeps the states of two base relations, and of one that keeps all.
+// TestKeptStatesChangeNothing has concurrent queries of a source that keeps the states of two base relations, and of
+// one that keeps all.
 func TestKeptStatesChangeNothing(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -7,24 +7,24 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Source gives a propagation the embeddings and tables of relations. Load, Prepare and Backward must not run beside each other or a propagation;
-// the other methods may be called concurrently.
+// Source gives a propagation the embeddings and tables of relations. Load, Prepare and Backward must not run beside
+// each other or a propagation; the other methods may be called concurrently.
 type Source interface {
 	// Load lays out parameters, which the source reads until the next Load.
 	Load(k kernel.Kernel, p *parameters.Set[float32])
-	// Prepare computes the tables for queries of these relations together, which is faster than one by one. It ignores relations
-	// out of range. The next Load or Prepare discards it.
+	// Prepare computes the tables for queries of these relations together, which is faster than one by one. It ignores
+	// relations out of range. The next Load or Prepare discards it.
 	Prepare(queries []int32)
 	// Group returns the same number for relations that share long computations: their queries are faster one after
 	// another.
 	Group(relation int32) int32
 	// Query returns the embedding of a query's relation, [dim], a view.
 	Query(relation int32) []float32
-	// Tables returns the tables for queries of a relation, by layer: rows that messages are multiplied by, [2R, dim]. They are read only,
-	// and stay until the next call with the same buffers.
+	// Tables returns the tables for queries of a relation, by layer: rows that messages are multiplied by, [2R, dim].
+	// They are read only, and stay until the next call with the same buffers.
 	Tables(relation int32, b *Buffers) [][]float32
-	// Backward sets the gradients of the source's parameters in into to the sum over a batch, in the order of its queries: no bit
-	// depends on the number of threads.
+	// Backward sets the gradients of the source's parameters in into to the sum over a batch, in the order of its
+	// queries: no bit depends on the number of threads.
 	Backward(queries []int32, batch []Gradient, into *parameters.Set[float32])
 }
 
@@ -36,7 +36,8 @@ type Buffers struct {
 
 // Gradient is the gradient of the embeddings that a source gave to one query.
 type Gradient struct {
-	// Query is the gradient of the embedding of the query's relation, [dim], except through the tables. A head adds its own.
+	// Query is the gradient of the embedding of the query's relation, [dim], except through the tables. A head adds its
+	// own.
 	Query []float32
 	// Tables are the gradients of the tables, by layer, [2R, dim].
 	Tables [][]float32
@@ -59,14 +60,14 @@ func (g *Gradient) Clear() {
 	}
 }
 
-// New returns the source of a model of configuration c over g, to be filled by Load. Only a source made for training has a
-// Backward. between is the graph of the relations of g, or nil: the source makes it from g if it needs one.
+// New returns the source of a model of configuration c over g, to be filled by Load. Only a source made for training
+// has a Backward. between is the graph of the relations of g, or nil: the source makes it from g if it needs one.
 func New(g *graph.Graph, between *Graph, c configuration.Configuration, training bool) Source {
 	return sources[c.Source()](g, between, c, embeddings{relations: g.RelationCount(), dim: c.Dim, training: training})
 }
 
-// sources has the constructors of sources by their names in configurations. embeddings are the queries' relations' embeddings,
-// which a source may use.
+// sources has the constructors of sources by their names in configurations. embeddings are the queries' relations'
+// embeddings, which a source may use.
 var sources = map[string]func(g *graph.Graph, between *Graph, c configuration.Configuration, e embeddings) Source{
 	configuration.RelationsTable: func(_ *graph.Graph, _ *Graph, c configuration.Configuration, e embeddings) Source {
 		return &table{embeddings: e, layers: make([][]float32, c.Layers)}

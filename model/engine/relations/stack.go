@@ -2,9 +2,9 @@ package relations
 
 import "tagnet/model/engine/kernel"
 
-// stack computes layers of messages between rows of a table. A layer's update is x + relu(layer_norm(W [x, total] + b)), where total is the
-// sum of messages and boundary. It works in blocks of rows, and a forward pass keeps only the states after each layer: the backward pass
-// computes sums and products again.
+// stack computes layers of messages between rows of a table. A layer's update is x + relu(layer_norm(W [x, total] +
+// b)), where total is the sum of messages and boundary. It works in blocks of rows, and a forward pass keeps only the
+// states after each layer: the backward pass computes sums and products again.
 type stack struct {
 	kernel  kernel.Kernel
 	dim     int
@@ -69,8 +69,8 @@ func (s *stack) beginBackward() []float32 {
 	return s.gradients[0]
 }
 
-// backward propagates the gradient of the states after layer t, the first of gradients, to the states before it, which becomes
-// the first. It adds to the gradients of the layer's parameters, of the table, and of the boundary.
+// backward propagates the gradient of the states after layer t, the first of gradients, to the states before it, which
+// becomes the first. It adds to the gradients of the layer's parameters, of the table, and of the boundary.
 func (s *stack) backward(t int, weights *layer, into *layerGradients, table, gradTable, gradInitial []float32) {
 	after, before := s.gradients[0], s.gradients[1]
 	clear(before)

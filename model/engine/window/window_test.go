@@ -116,7 +116,8 @@ func check(t *testing.T, l *Layout, g *graph.Graph, distances []uint8, hops, del
 				t.Fatalf("entity %d admits %d senders, want %d", o, l.Admitted(i), len(got))
 			}
 		}
-		if got, want := [3]int64{l.Messages(level, 1), l.Messages(level, 2), l.Messages(level, 3)}, [3]int64{senders[0], senders[0] + senders[1], senders[0] + senders[1] + senders[2]}; got != want {
+		if got, want := [3]int64{l.Messages(level, 1), l.Messages(level, 2), l.Messages(level, 3)},
+			[3]int64{senders[0], senders[0] + senders[1], senders[0] + senders[1] + senders[2]}; got != want {
 			t.Fatalf("level %d has %d senders of the first kinds, want %d", level, got, want)
 		}
 	}

@@ -52,7 +52,8 @@ func Open(ordinal int) (device.Device, error) {
 	return g, nil
 }
 
-// open opens a device with the driver's library at a path. The error is device.ErrNoDriver, ErrNoDevice, ErrRange or another of package device.
+// open opens a device with the driver's library at a path. The error is device.ErrNoDriver, ErrNoDevice, ErrRange or
+// another of package device.
 func open(library string, ordinal int) (*gpu, error) {
 	fail := func(err error) (*gpu, error) {
 		return nil, fmt.Errorf("opening CUDA device %d: %w", ordinal, err)
@@ -109,7 +110,8 @@ func (g *gpu) start(ordinal int) error {
 	}
 	// The driver reads a launch's parameters from a page that the garbage collector does not move.
 	var err error
-	if g.page, err = syscall.Mmap(-1, 0, int(unsafe.Sizeof(parameters{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE); err != nil {
+	if g.page, err = syscall.Mmap(-1, 0, int(unsafe.Sizeof(parameters{})), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE); err != nil {
 		return fmt.Errorf("%w: no memory for kernel parameters: %w", device.ErrMemory, err)
 	}
 	g.parameters = (*parameters)(unsafe.Pointer(&g.page[0]))
@@ -120,7 +122,8 @@ func (g *gpu) start(ordinal int) error {
 	return nil
 }
 
-// readProperties returns the device's properties. Fields that the driver does not tell stay zero: they are for messages.
+// readProperties returns the device's properties. Fields that the driver does not tell stay zero: they are for
+// messages.
 func (g *gpu) readProperties(ordinal int) device.Properties {
 	p := device.Properties{
 		Ordinal:    ordinal,

@@ -134,13 +134,15 @@ func TestPropertiesThatAreNotKnown(t *testing.T) {
 func TestOpenWithoutADriver(t *testing.T) {
 	t.Parallel()
 	_, err := open("libnothing.so.1", 0)
-	wantError(t, err, device.ErrNoDriver, "opening CUDA device 0: no CUDA driver: libnothing.so.1: cannot open shared object file: No such file or directory; install NVIDIA's driver or use --device cpu")
+	wantError(t, err, device.ErrNoDriver, "opening CUDA device 0: no CUDA driver: libnothing.so.1: cannot open shared object file: No such file or "+
+		"directory; install NVIDIA's driver or use --device cpu")
 }
 
 func TestOpenWithAFunctionMissing(t *testing.T) {
 	t.Parallel()
 	_, err := open(newVariant(t, "NO_WAIT").path, 0)
-	wantError(t, err, device.ErrOldDriver, "opening CUDA device 0: the CUDA driver is too old: it has no function cuStreamWaitEvent; CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu")
+	wantError(t, err, device.ErrOldDriver, "opening CUDA device 0: the CUDA driver is too old: it has no function cuStreamWaitEvent; CUDA 12.4 (driver "+
+		"550) or later is needed; update NVIDIA's driver or use --device cpu")
 }
 
 func TestOpenErrors(t *testing.T) {
@@ -153,13 +155,18 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"no GPU", "cuInit", noDevice, device.ErrNoDevice, "no CUDA device: the driver finds no GPU; use --device cpu"},
 		{"no start", "cuInit", unknown, device.ErrNoDevice, "no CUDA device: the driver does not start: CUDA_ERROR_UNKNOWN (999); use --device cpu"},
-		{"no count", "cuDeviceGetCount", 1, device.ErrNoDevice, "no CUDA device: the driver does not count its devices: CUDA_ERROR_INVALID_VALUE (1); use --device cpu"},
+		{"no count", "cuDeviceGetCount", 1, device.ErrNoDevice,
+			"no CUDA device: the driver does not count its devices: CUDA_ERROR_INVALID_VALUE (1); use --device cpu"},
 		{"stub", "cuInit", stubLibrary, device.ErrNoDriver, "no CUDA driver: libcuda.so.1 is the toolkit's stub; install NVIDIA's driver or use --device cpu"},
 		{"get", "cuDeviceGet", 1, device.ErrNoDevice, "no CUDA device: the driver returned CUDA_ERROR_INVALID_VALUE (1); use --device cpu"},
-		{"in use", "cuDevicePrimaryCtxRetain", deviceUnavailable, device.ErrNoDevice, "no CUDA device: it is in use by another process; wait for that to end or use --device cpu"},
-		{"full", "cuDevicePrimaryCtxRetain", outOfMemory, device.ErrMemory, "out of device memory: other processes have taken it; wait for them to end or use --device cpu"},
-		{"damaged", "cuDevicePrimaryCtxRetain", uncorrectableECC, device.ErrNoDevice, "no CUDA device: the driver returned CUDA_ERROR_ECC_UNCORRECTABLE (214); use --device cpu"},
-		{"stream", "cuStreamCreate", outOfMemory, device.ErrMemory, "out of device memory: other processes have taken it; wait for them to end or use --device cpu"},
+		{"in use", "cuDevicePrimaryCtxRetain", deviceUnavailable, device.ErrNoDevice,
+			"no CUDA device: it is in use by another process; wait for that to end or use --device cpu"},
+		{"full", "cuDevicePrimaryCtxRetain", outOfMemory, device.ErrMemory,
+			"out of device memory: other processes have taken it; wait for them to end or use --device cpu"},
+		{"damaged", "cuDevicePrimaryCtxRetain", uncorrectableECC, device.ErrNoDevice,
+			"no CUDA device: the driver returned CUDA_ERROR_ECC_UNCORRECTABLE (214); use --device cpu"},
+		{"stream", "cuStreamCreate", outOfMemory, device.ErrMemory,
+			"out of device memory: other processes have taken it; wait for them to end or use --device cpu"},
 		{"without a name", "cuStreamCreate", 12345, device.ErrNoDevice, "no CUDA device: the driver returned CUDA error 12345; use --device cpu"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -334,10 +341,13 @@ func TestLaunchErrors(t *testing.T) {
 	launch(kernels[0], 1<<31, 1, "launching scale on CUDA device 0: 2147483648 blocks of 1 threads"+limits, p, int32(1), float32(1))
 	launch(kernels[0], 1, 0, "launching scale on CUDA device 0: 1 blocks of 0 threads"+limits, p, int32(1), float32(1))
 	launch(kernels[0], 1, 1025, "launching scale on CUDA device 0: 1 blocks of 1025 threads"+limits, p, int32(1), float32(1))
-	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 1 is of type int, not int32, uint32, uint64, float32 or device.Pointer", p, 1, float32(1))
-	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 2 is of type float64, not int32, uint32, uint64, float32 or device.Pointer", p, int32(1), 1.0)
+	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 1 is of type int, not int32, uint32, uint64, float32 or device.Pointer", p, 1,
+		float32(1))
+	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 2 is of type float64, not int32, uint32, uint64, float32 or device.Pointer", p,
+		int32(1), 1.0)
 	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 1 is of type device.Pointer, 8 bytes, the kernel's parameter has 4", p, p, float32(1))
-	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 0 is of type int32, 4 bytes, the kernel's parameter has 8", int32(1), int32(1), float32(1))
+	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: argument 0 is of type int32, 4 bytes, the kernel's parameter has 8", int32(1), int32(1),
+		float32(1))
 	launch(kernels[0], 1, 1, "launching scale on CUDA device 0: 2 arguments, the kernel has 3 parameters", p, int32(1))
 	launch(kernels[1], 1, 1, "launching bare on CUDA device 0: 65 arguments, 64 are possible", many...)
 	must(t, g.Launch(kernels[0], 0, 1, p, int32(1), float32(1)))
@@ -365,13 +375,16 @@ func TestLoadErrors(t *testing.T) {
 	f := newFake(t)
 	g := f.open(t)
 	_, err := g.Load("nonsense", "scale")
-	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_INVALID_PTX (218): ptxas application ptx input, line 3; error   : no version; use --device cpu")
+	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_INVALID_PTX (218): "+
+		"ptxas application ptx input, line 3; error   : no version; use --device cpu")
 	_, err = g.Load(".version 9.9", "scale")
 	const old = "; CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or use --device cpu"
-	wantError(t, err, device.ErrOldDriver, "loading kernels on CUDA device 0: the CUDA driver is too old: it is for CUDA 12.4 and returned CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"+old)
+	wantError(t, err, device.ErrOldDriver, "loading kernels on CUDA device 0: the CUDA driver is too old: it is for CUDA 12.4 and returned "+
+		"CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"+old)
 	f.fail("cuModuleLoadDataEx", 1, 209)
 	_, err = g.Load(source, "scale")
-	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_NO_BINARY_FOR_GPU (209): the driver gave no reason; use --device cpu")
+	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0 (Fake GPU 0): the driver refused the kernels: CUDA_ERROR_NO_BINARY_FOR_GPU "+
+		"(209): the driver gave no reason; use --device cpu")
 	_, err = g.Load(source, "scale", "absent")
 	wantError(t, err, device.ErrRefused, "loading kernels on CUDA device 0: the driver refused the kernels: the PTX has no kernel absent")
 	f.fail("cuModuleGetFunction", 1, 1)
@@ -379,7 +392,8 @@ func TestLoadErrors(t *testing.T) {
 	wantError(t, err, nil, "loading kernel scale on CUDA device 0: the driver returned CUDA_ERROR_INVALID_VALUE (1)")
 	f.fail("cuModuleLoadDataEx", 1, outOfMemory)
 	_, err = g.Load(source, "scale")
-	wantError(t, err, device.ErrMemory, "loading kernels on CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use --device cpu")
+	wantError(t, err, device.ErrMemory, "loading kernels on CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use "+
+		"--device cpu")
 	if n := f.control("held"); n != 3 {
 		t.Errorf("%d things are held, want the context and the streams", n)
 	}
@@ -387,7 +401,8 @@ func TestLoadErrors(t *testing.T) {
 	f = newFake(t)
 	f.control("version", 12020)
 	_, err = f.open(t).Load("nonsense", "scale")
-	wantError(t, err, device.ErrOldDriver, "loading kernels on CUDA device 0: the CUDA driver is too old: it is for CUDA 12.2 and returned CUDA_ERROR_INVALID_PTX (218)"+old)
+	wantError(t, err, device.ErrOldDriver, "loading kernels on CUDA device 0: the CUDA driver is too old: it is for CUDA 12.2 and returned "+
+		"CUDA_ERROR_INVALID_PTX (218)"+old)
 }
 
 // TestLoadCompilesOnce loads as the trainers and scorers of a training do.
@@ -430,7 +445,8 @@ func TestMemory(t *testing.T) {
 		t.Errorf("allocations at %#x and %#x", uint64(a), uint64(b))
 	}
 	_, err := g.Allocate(3 << 30)
-	wantError(t, err, device.ErrMemory, "allocating on CUDA device 0: out of device memory: 3.0 GiB wanted, 524287 bytes free; end other processes on the GPU or use --device cpu")
+	wantError(t, err, device.ErrMemory, "allocating on CUDA device 0: out of device memory: 3.0 GiB wanted, 524287 bytes free; end other processes on the "+
+		"GPU or use --device cpu")
 	_, err = g.Allocate(-1)
 	wantError(t, err, nil, "allocating on CUDA device 0: -1 bytes")
 	f.fail("cuMemAlloc_v2", 1, 1)
@@ -501,8 +517,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestStreams holds that work of a stream waits for that of the other where Wait says so, and that Free and Close wait for both: the fake driver
-// does work as late as it may.
+// TestStreams holds that work of a stream waits for that of the other where Wait says so, and that Free and Close wait
+// for both: the fake driver does work as late as it may.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -559,7 +575,8 @@ func TestMarkWithoutAnEvent(t *testing.T) {
 	g := f.open(t)
 	f.fail("cuEventCreate", 1, outOfMemory)
 	_, err := g.Mark()
-	wantError(t, err, device.ErrMemory, "marking the work of CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use --device cpu")
+	wantError(t, err, device.ErrMemory, "marking the work of CUDA device 0: out of device memory: 1.0 MiB free; end other processes on the GPU or use "+
+		"--device cpu")
 }
 
 // every is all methods but Properties and Close.
@@ -588,7 +605,8 @@ func TestLost(t *testing.T) {
 		allocate(t, g, 1)
 		f.fail("cuStreamSynchronize", 1, code)
 		lost := g.Synchronize()
-		wantError(t, lost, device.ErrLost, "waiting for CUDA device 0: the device was lost: "+g.driver.describe(code)+", by this or earlier work; run the command again or use --device cpu")
+		wantError(t, lost, device.ErrLost, "waiting for CUDA device 0: the device was lost: "+g.driver.describe(code)+
+			", by this or earlier work; run the command again or use --device cpu")
 		before := f.calls("")
 		for name, do := range every(g) {
 			if err := do(); err != lost {
@@ -676,7 +694,8 @@ func TestCloseErrors(t *testing.T) {
 	f := newFake(t)
 	g := f.open(t)
 	f.fail("cuStreamSynchronize", 1, illegalAddress)
-	wantError(t, g.Close(), device.ErrLost, "closing CUDA device 0: the device was lost: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work; run the command again or use --device cpu")
+	wantError(t, g.Close(), device.ErrLost, "closing CUDA device 0: the device was lost: CUDA_ERROR_ILLEGAL_ADDRESS (700), by this or earlier work; run "+
+		"the command again or use --device cpu")
 }
 
 // BenchmarkLaunch is the host's time of a launch with a driver that returns at once.

@@ -51,8 +51,8 @@ type kernel struct {
 	sizes []uintptr
 }
 
-// parameters is the memory that the driver reads a launch's arguments from: their addresses, and at these the arguments. Its
-// memory must not move.
+// parameters is the memory that the driver reads a launch's arguments from: their addresses, and at these the
+// arguments. Its memory must not move.
 type parameters struct {
 	values    [maximalArguments]uint64
 	addresses [maximalArguments]uintptr
@@ -65,8 +65,8 @@ func (p *parameters) initialize() {
 }
 
 // Load has the driver compile PTX and returns the kernels with the given names; a second time it returns the same ones.
-// The error wraps device.ErrOldDriver if the driver does not know the version of the PTX, and device.ErrRefused with the
-// first line of the compiler's log otherwise.
+// The error wraps device.ErrOldDriver if the driver does not know the version of the PTX, and device.ErrRefused with
+// the first line of the compiler's log otherwise.
 func (g *gpu) Load(ptx string, names ...string) ([]device.Kernel, error) {
 	if err := g.usable(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Generate writes the struct of Go that has the fields and the layout of the kernels' struct Batch, with addresses on the device. The
-// declaration, with the shapes, is in kernels/model.cuh.
+// Generate writes the struct of Go that has the fields and the layout of the kernels' struct Batch, with addresses on
+// the device. The declaration, with the shapes, is in kernels/model.cuh.
 package main
 
 import (

@@ -35,8 +35,8 @@ func (b *builder) memoryOperand(s string) (row int, offset uint64, err error) {
 	return row, offset, err
 }
 
-// access compiles ld and st: the words of op name the space, the number of elements and the type of each. Kernels' parameters are compiled by
-// parameter.
+// access compiles ld and st: the words of op name the space, the number of elements and the type of each. Kernels'
+// parameters are compiled by parameter.
 func (b *builder) access(c *instruction, op, operands []string) error {
 	a := access{store: op[0] == "st"}
 	elements := 1
@@ -55,7 +55,8 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 			return errUnknown
 		}
 	}
-	// The type is the last word; ld names its result first, st its address. Kernels load and store single bytes in global memory only.
+	// The type is the last word; ld names its result first, st its address. Kernels load and store single bytes in
+	// global memory only.
 	t := op[len(op)-1]
 	a.size, a.signed = typeBytes(t), t[0] == 's'
 	if a.size == 0 || a.size == 2 || a.size == 1 && (a.shared || t != "u8") || len(operands) != 2 {
@@ -178,8 +179,8 @@ func (w *warp) touch(inShared bool, lane int, how use, at uint64, bytes int) []b
 	return w.touchGlobal(lane, how, at, bytes)
 }
 
-// touchGlobal returns a buffer's memory from an address on, and records the access. It fails outside of buffers, in a freed one, where another stream
-// or block conflicts, and where a read finds bytes that nothing wrote.
+// touchGlobal returns a buffer's memory from an address on, and records the access. It fails outside of buffers, in a
+// freed one, where another stream or block conflicts, and where a read finds bytes that nothing wrote.
 func (w *warp) touchGlobal(lane int, how use, at uint64, bytes int) []byte {
 	n, i := at>>spacing, int(at&(1<<spacing-1))
 	// Most accesses are to the buffer of the one before, so that the look-up is cached.

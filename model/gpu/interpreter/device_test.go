@@ -181,7 +181,8 @@ func TestLaunchesDoNotConflict(t *testing.T) {
 	t.Parallel()
 	d := New()
 	own := load(t, d, faulty("@!%p4 ret; mul.wide.u32 %d5, %r2, 4; add.s64 %d6, %d1, %d5; st.global.u32 [%d6], %r2; ld.global.u32 %r5, [%d6];"), "faulty")
-	mirrored := load(t, d, faulty("@!%p4 ret; sub.s32 %r6, 9, %r2; mul.wide.u32 %d5, %r6, 4; add.s64 %d6, %d1, %d5; ld.global.u32 %r5, [%d6]; add.s32 %r5, %r5, %r2; st.global.u32 [%d6], %r5;"), "faulty")
+	mirrored := load(t, d, faulty("@!%p4 ret; sub.s32 %r6, 9, %r2; mul.wide.u32 %d5, %r6, 4; add.s64 %d6, %d1, %d5; ld.global.u32 %r5, [%d6]; add.s32 %r5, "+
+		"%r5, %r2; st.global.u32 [%d6], %r5;"), "faulty")
 	a := cleared(t, d, 40)
 	for range 3 {
 		for _, k := range []device.Kernel{own, mirrored} {

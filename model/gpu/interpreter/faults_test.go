@@ -8,8 +8,8 @@ import (
 	"tagnet/model/engine/device"
 )
 
-// faulty returns PTX of a kernel with parameters a and b, addresses in %d1 and %d2, the thread in %r1, the block in %r2,
-// %d3 = a + 4 thread, and 256 bytes of shared memory.
+// faulty returns PTX of a kernel with parameters a and b, addresses in %d1 and %d2, the thread in %r1, the block in
+// %r2, %d3 = a + 4 thread, and 256 bytes of shared memory.
 func faulty(body string) string {
 	return `.version 8.4
 .target sm_80
@@ -60,7 +60,8 @@ func TestFaults(t *testing.T) {
 		{"unwritten shared memory", "ld.shared.u32 %r5, [%r4];", "nothing wrote"},
 		{"threads write one shared word", "st.shared.u32 [shared], %r1;", "races"},
 		{"read without a barrier", "st.shared.u32 [%r4], %r1; sub.s32 %r5, 252, %r4; @!%p2 ld.shared.u32 %r6, [%r5];", "which wrote it"},
-		{"write after a read without a barrier", "st.shared.u32 [%r4], %r1; bar.sync 0; sub.s32 %r5, 252, %r4; @%p2 ld.shared.u32 %r6, [%r5]; @!%p2 st.shared.u32 [%r4], %r1;", "which read it"},
+		{"write after a read without a barrier", "st.shared.u32 [%r4], %r1; bar.sync 0; sub.s32 %r5, 252, %r4; @%p2 ld.shared.u32 %r6, [%r5]; @!%p2 " +
+			"st.shared.u32 [%r4], %r1;", "which read it"},
 		{"barrier of a warp only", "st.shared.u32 [%r4], %r1; bar.warp.sync 0xffffffff; sub.s32 %r5, 252, %r4; @!%p2 ld.shared.u32 %r6, [%r5];", "races"},
 		{"barrier in some lanes", "@%p1 bar.sync 0;", "a barrier in lanes 0000007f"},
 		{"barrier that a warp misses", "@%p2 bra L; bar.sync 0; L: ret;", "ended before"},
@@ -111,8 +112,10 @@ func TestNoFaults(t *testing.T) {
 		{"blocks set bits of one word", "red.or.b32 [%d1], 1;"},
 		{"blocks read one word", "ld.global.nc.f32 %r5, [%d1];"},
 		{"a block reads what it wrote", "@!%p3 ret; st.global.u32 [%d3], %r1; ld.global.u32 %r5, [%d3];"},
-		{"a warp's barrier orders its lanes", "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r4, 4; ld.shared.u32 %r6, [%r5]; bar.warp.sync -1; st.shared.u32 [%r4], %r6;"},
-		{"barriers order threads", "st.shared.u32 [%r4], %r1; bar.sync 0; sub.s32 %r5, 252, %r4; ld.shared.u32 %r6, [%r5]; bar.sync 0; st.shared.u32 [%r5], %r1;"},
+		{"a warp's barrier orders its lanes", "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r4, 4; ld.shared.u32 %r6, [%r5]; bar.warp.sync " +
+			"-1; st.shared.u32 [%r4], %r6;"},
+		{"barriers order threads",
+			"st.shared.u32 [%r4], %r1; bar.sync 0; sub.s32 %r5, 252, %r4; ld.shared.u32 %r6, [%r5]; bar.sync 0; st.shared.u32 [%r5], %r1;"},
 		{"shuffle of those that are here", "@%p1 bra L; shfl.sync.bfly.b32 %r5|%p9, %r1, 0, 31, %r6; L: ret;"},
 		{"generic addresses", "cvta.to.global.u64 %d5, %d1; ld.u32 %r6, [%d1]; ld.global.u32 %r6, [%d5];"},
 	} {

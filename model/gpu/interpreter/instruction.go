@@ -125,7 +125,9 @@ func (b *builder) compile(c *instruction, op, operands []string) (err error) {
 		return b.atomic(c, op, operands)
 	}
 	// Each family returns nil for an instruction of another one.
-	for _, family := range []func(op, operands []string) (func(*warp), error){b.move, b.compare, b.exchange, b.logic, b.selection, b.convert, b.integer, b.float} {
+	for _, family := range []func(op, operands []string) (func(*warp), error){
+		b.move, b.compare, b.exchange, b.logic, b.selection, b.convert, b.integer, b.float,
+	} {
 		if c.do, err = family(op, operands); c.do != nil || err != nil {
 			return err
 		}

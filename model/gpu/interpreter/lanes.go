@@ -2,7 +2,8 @@ package interpreter
 
 import "math/bits"
 
-// unary compiles an operation of one operand, in the active lanes: r has the rows of the result and of the operand. It returns nil unless r has two.
+// unary compiles an operation of one operand, in the active lanes: r has the rows of the result and of the operand. It
+// returns nil unless r has two.
 func unary(r []int, do func(x uint64) uint64) func(w *warp) {
 	if len(r) != 2 {
 		return nil
@@ -16,7 +17,8 @@ func unary(r []int, do func(x uint64) uint64) func(w *warp) {
 	}
 }
 
-// binary compiles an operation of two operands: r has the rows of the result and of the operands. It returns nil unless r has three.
+// binary compiles an operation of two operands: r has the rows of the result and of the operands. It returns nil unless
+// r has three.
 func binary(r []int, do func(x, y uint64) uint64) func(w *warp) {
 	if len(r) != 3 {
 		return nil
@@ -30,7 +32,8 @@ func binary(r []int, do func(x, y uint64) uint64) func(w *warp) {
 	}
 }
 
-// ternary compiles an operation of three operands: r has the rows of the result and of the operands. It returns nil unless r has four.
+// ternary compiles an operation of three operands: r has the rows of the result and of the operands. It returns nil
+// unless r has four.
 func ternary(r []int, do func(x, y, z uint64) uint64) func(w *warp) {
 	if len(r) != 4 {
 		return nil

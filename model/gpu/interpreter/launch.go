@@ -37,8 +37,8 @@ func (d *Device) Launch(handle device.Kernel, blocks, threads int, arguments ...
 	if r.arguments, err = k.bind(arguments); err != nil {
 		return err
 	}
-	// Blocks run in a drawn order. After a fault, only the blocks before it in that order still run, so that the first fault does not depend on the
-	// workers' timing.
+	// Blocks run in a drawn order. After a fault, only the blocks before it in that order still run, so that the first
+	// fault does not depend on the workers' timing.
 	order := rand.New(rand.NewPCG(parallel.Seed(d.seed, d.launches), 0)).Perm(blocks)
 	workers := make([]*worker, min(d.workers, blocks))
 	var lock sync.Mutex

@@ -2,8 +2,8 @@ package interpreter
 
 import "math"
 
-// hot returns the closure of an instruction that runs a loop without function calls while all 32 lanes execute. slow serves
-// fewer lanes, and instructions without such a loop.
+// hot returns the closure of an instruction that runs a loop without function calls while all 32 lanes execute. slow
+// serves fewer lanes, and instructions without such a loop.
 func hot(name string, r []int, slow func(*warp)) func(*warp) {
 	if slow == nil {
 		return nil
@@ -129,8 +129,8 @@ var hotLoops = map[string]func(d, a, b, c *[32]uint64){
 // minNormal32 is the least normal float32 as the bits of a float64.
 const minNormal32 = (1023 - 126) << 52
 
-// hotCompare returns loops that collect the lanes for which a comparison of whole numbers of 32 bits holds. All lanes are
-// compared, whichever execute.
+// hotCompare returns loops that collect the lanes for which a comparison of whole numbers of 32 bits holds. All lanes
+// are compared, whichever execute.
 func hotCompare(how, t string) func(a, b *[32]uint64) uint32 {
 	switch {
 	case how == "lt" && t == "s32":

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/engine/device"
 )
 
-// memory is the global memory of a device. Buffers lie 2^spacing bytes apart, so that a stray access meets none: an address is the number of
-// a buffer, from 1, and an offset in it.
+// memory is the global memory of a device. Buffers lie 2^spacing bytes apart, so that a stray access meets none: an
+// address is the number of a buffer, from 1, and an offset in it.
 type memory struct {
 	buffers []*buffer
 	limit   int64
@@ -28,7 +28,8 @@ type buffer struct {
 	users   users
 }
 
-// allocate returns the address of a new buffer, whose bytes nothing wrote. The error is device.ErrMemory beyond the limit.
+// allocate returns the address of a new buffer, whose bytes nothing wrote. The error is device.ErrMemory beyond the
+// limit.
 func (m *memory) allocate(bytes int64) (uint64, error) {
 	if bytes < 0 || bytes > m.limit-m.used {
 		return 0, fmt.Errorf("allocating %d bytes with %d of %d used: %w", bytes, m.used, m.limit, device.ErrMemory)
@@ -38,7 +39,8 @@ func (m *memory) allocate(bytes int64) (uint64, error) {
 	return uint64(len(m.buffers)) << spacing, nil
 }
 
-// free frees the buffer at p, an address that allocate returned. Its number is not used again, so that later accesses fail.
+// free frees the buffer at p, an address that allocate returned. Its number is not used again, so that later accesses
+// fail.
 func (m *memory) free(p uint64) error {
 	n := p >> spacing
 	if n == 0 || n > uint64(len(m.buffers)) || p<<(64-spacing) != 0 || m.buffers[n-1].data == nil {
@@ -72,8 +74,8 @@ func (b *buffer) mark(at, bytes int) {
 }
 
 // cell records which blocks touched a word in a launch; for kernels that access less than 4 bytes at a time, a byte.
-// Both fields hold the number of the launch, so that nothing has to be cleared before the next. A block first claims the
-// cell and then looks at the other field: of two blocks at the same time one sees the other.
+// Both fields hold the number of the launch, so that nothing has to be cleared before the next. A block first claims
+// the cell and then looks at the other field: of two blocks at the same time one sees the other.
 type cell struct {
 	writer atomic.Uint64 // launch, how, block + 1
 	reader atomic.Uint64 // launch, 0, block + 1 or several

@@ -83,7 +83,8 @@ func TestModule(t *testing.T) {
 	if _, err := d.Load(ptx, "first"); err == nil {
 		t.Error("a register was used before it was declared")
 	}
-	moved := strings.Replace(ptx, "setp.ne.s32 %p1, %r4, 0;\n\t.reg .pred %p<2>;", ".reg .pred %p<2>; setp.ne.s32 %p1, %r4, 0; @%p1 ret; st.global.u32 [%rd1], %r2;", 1)
+	moved := strings.Replace(ptx, "setp.ne.s32 %p1, %r4, 0;\n\t.reg .pred %p<2>;",
+		".reg .pred %p<2>; setp.ne.s32 %p1, %r4, 0; @%p1 ret; st.global.u32 [%rd1], %r2;", 1)
 	moved = strings.Replace(moved, "ld.shared.u32 %r2, [both];", "bar.sync 0; ld.shared.u32 %r2, [both+4];", 1)
 	kernels, err := d.Load(moved, "second", "first")
 	if err != nil {

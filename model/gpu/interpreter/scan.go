@@ -36,7 +36,8 @@ func scan(text string) (statements []statement) {
 		if begin == 0 && c > ' ' {
 			begin = line
 		}
-		// A statement ends with a semicolon, a label with a colon, some directives with the line; a brace is a statement outside of lists.
+		// A statement ends with a semicolon, a label with a colon, some directives with the line; a brace is a
+		// statement outside of lists.
 		so := current.String()
 		switch {
 		case c == '\n' && endsWithLine(so):

@@ -8,8 +8,8 @@ import (
 // streams is the number of a device's streams.
 const streams = 2
 
-// schedule says which of a device's operations come before which, by the stream, the host's waiting and marks. Operations are numbered in the
-// order of their calls, in which the interpreter executes them; a card need not.
+// schedule says which of a device's operations come before which, by the stream, the host's waiting and marks.
+// Operations are numbered in the order of their calls, in which the interpreter executes them; a card need not.
 type schedule struct {
 	stream int // the current one
 	count  uint64
@@ -52,8 +52,8 @@ func (s *schedule) wait() {
 // users are the last operations of each stream that read and wrote a buffer.
 type users [streams]struct{ read, written atomic.Uint64 }
 
-// note records that an operation uses a buffer. It describes in a message another stream's use of it meanwhile; memory is compared by
-// buffers. It is empty if there is no conflict.
+// note records that an operation uses a buffer. It describes in a message another stream's use of it meanwhile; memory
+// is compared by buffers. It is empty if there is no conflict.
 func (u *users) note(op operation, how use) conflict {
 	own, number := &u[op.stream].read, op.number
 	if how != reads {

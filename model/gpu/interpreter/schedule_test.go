@@ -38,7 +38,8 @@ func TestStreams(t *testing.T) {
 			a, b := cleared(t, d, 256), cleared(t, d, 256)
 			kernels := map[string]device.Kernel{}
 			for kernel, body := range map[string]string{
-				"wide": "ld.global.u32 %r5, [%d3];", "bytes": "ld.global.u8 %r5, [%d3];", "store": "st.global.u32 [%d3], %r1;", "atomic": "red.or.b32 [%d3], 1;",
+				"wide": "ld.global.u32 %r5, [%d3];", "bytes": "ld.global.u8 %r5, [%d3];", "store": "st.global.u32 [%d3], %r1;",
+				"atomic": "red.or.b32 [%d3], 1;",
 			} {
 				kernels[kernel] = load(t, d, faulty(body), "faulty")
 			}

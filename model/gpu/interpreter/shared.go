@@ -2,8 +2,8 @@ package interpreter
 
 import "fmt"
 
-// shared is the shared memory of a block. A clock counts its barriers, and a word records the time of its last accesses:
-// two accesses do not race if both threads took part in a barrier between them.
+// shared is the shared memory of a block. A clock counts its barriers, and a word records the time of its last
+// accesses: two accesses do not race if both threads took part in a barrier between them.
 type shared struct {
 	data    []byte
 	touched []touched // by word
@@ -31,7 +31,8 @@ func (a trace) warp() int32 {
 	return a.who >> 5
 }
 
-// init makes the shared memory of blocks of a kernel and its records, which blocks of the given number of warps use one after another.
+// init makes the shared memory of blocks of a kernel and its records, which blocks of the given number of warps use one
+// after another.
 func (s *shared) init(k *kernel, warps int) {
 	s.data, s.touched, s.ordered = make([]byte, k.shared), make([]touched, (k.shared+3)/4), make([]uint32, warps)
 	s.clock = 1

@@ -43,9 +43,11 @@ func download[T any](t testing.TB, d *Device, p device.Pointer, n int) []T {
 	return values
 }
 
-var edges = []int32{0, 1, -1, 2, 3, 7, 31, 32, 33, 63, 64, 255, 256, 65535, 65536, -32768, math.MaxInt32, math.MinInt32, math.MinInt32 + 1, 0x12345678, -0x12345678}
+var edges = []int32{0, 1, -1, 2, 3, 7, 31, 32, 33, 63, 64, 255, 256, 65535, 65536, -32768, math.MaxInt32, math.MinInt32, math.MinInt32 + 1, 0x12345678,
+	-0x12345678}
 
-var edgeFloats = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-45, -1e-40, 1.1754944e-38, 3.4028235e38, -3.4028235e38, 2147483648, 4294967296, 1e19, -1e19,
+var edgeFloats = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-45, -1e-40, 1.1754944e-38, 3.4028235e38, -3.4028235e38,
+	2147483648, 4294967296, 1e19, -1e19,
 	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 8388609, 16777217, 0.1}
 
 // roundedOnce returns x*y + z as a float32.
@@ -59,8 +61,8 @@ func roundedOnce(x, y, z float64) float32 {
 	return rounded
 }
 
-// snippet is an instruction and what it computes. Its operands are r1, r2, r3 (32 bits), d1, d2, d3 (64 bits) or h1, h2,
-// h3 (16 bits): the low bits of a, b and c. p1 holds where a is odd. The result is in r0, d0, h0 or p0.
+// snippet is an instruction and what it computes. Its operands are r1, r2, r3 (32 bits), d1, d2, d3 (64 bits) or h1,
+// h2, h3 (16 bits): the low bits of a, b and c. p1 holds where a is odd. The result is in r0, d0, h0 or p0.
 type snippet struct {
 	ptx string
 	do  func(a, b, c uint64) uint64
@@ -279,7 +281,8 @@ var snippets = []snippet{
 	{"ld.global.s32 d0, [%d13+4]", func(a, _, _ uint64) uint64 { return uint64(int64(a) >> 32) }},
 	{"ld.s32 d0, [%d13]", func(a, _, _ uint64) uint64 { return uint64(int32(a)) }},
 	{"ld.global.u32 d0, [%d13]", func(a, _, _ uint64) uint64 { return uint64(uint32(a)) }},
-	{".shared .align 4 .b8 s[512]; mov.u32 r4, s; mad.lo.s32 r4, r12, 4, r4; st.shared.b32 [r4], r1; ld.shared.s32 d0, [r4]", func(a, _, _ uint64) uint64 { return uint64(int32(a)) }},
+	{".shared .align 4 .b8 s[512]; mov.u32 r4, s; mad.lo.s32 r4, r12, 4, r4; st.shared.b32 [r4], r1; ld.shared.s32 d0, [r4]",
+		func(a, _, _ uint64) uint64 { return uint64(int32(a)) }},
 	{"ld.global.u64 d4, [%d13+8]; mov.u64 d0, d4", func(_, b, _ uint64) uint64 { return b }},
 	{"shr.u64 d0, d1, r2", func(a, b, _ uint64) uint64 { return a >> min(uint32(b), 64) }},
 	{"setp.lt.u16 p0, h1, h2", func(a, b, _ uint64) uint64 { return truth(uint16(a) < uint16(b)) }},
@@ -289,9 +292,10 @@ var snippets = []snippet{
 		return uint64(uint32(clampTo(math.Trunc(float64(f32(a))), math.MinInt32, math.MaxInt32).Int64()))
 	}},
 	{"st.global.v2.u32 [%d13], {r2, r3}; ld.global.v2.u32 {r4, r0}, [%d13]", func(_, _, c uint64) uint64 { return uint64(uint32(c)) }},
-	{".shared .align 16 .b8 s[2048]; mov.u32 r4, s; mad.lo.s32 r4, r12, 16, r4; st.shared.v4.u32 [r4], {r3, r2, r1, r3}; ld.shared.v2.u32 {r5, r0}, [r4]", func(_, b, _ uint64) uint64 {
-		return uint64(uint32(b))
-	}},
+	{".shared .align 16 .b8 s[2048]; mov.u32 r4, s; mad.lo.s32 r4, r12, 16, r4; st.shared.v4.u32 [r4], {r3, r2, r1, r3}; ld.shared.v2.u32 {r5, r0}, [r4]",
+		func(_, b, _ uint64) uint64 {
+			return uint64(uint32(b))
+		}},
 	{"red.or.b32 [%d13], r2; ld.global.u32 r0, [%d13]", func(a, b, _ uint64) uint64 { return uint64(uint32(a | b)) }},
 	{"st.global.u8 [%d13], r2; ld.global.u64 d0, [%d13]", func(a, b, _ uint64) uint64 { return a&^255 | b&255 }},
 }
@@ -422,7 +426,8 @@ func TestExchanges(t *testing.T) {
 		},
 	} {
 		d := New()
-		k := load(t, d, faulty("ld.global.u32 %r5, [%d3]; mov.u32 %r6, 77; and.b32 %r7, %r1, 3;"+body+" add.s64 %d6, %d2, %d4; st.global.u32 [%d6], %r6;"), "faulty")
+		k := load(t, d, faulty("ld.global.u32 %r5, [%d3]; mov.u32 %r6, 77; and.b32 %r7, %r1, 3;"+body+" add.s64 %d6, %d2, %d4; st.global.u32 [%d6], %r6;"),
+			"faulty")
 		out := cleared(t, d, 256)
 		if err := d.Launch(k, 1, 64, upload(t, d, x), out); err != nil {
 			t.Fatal(err)

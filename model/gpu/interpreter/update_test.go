@@ -83,7 +83,8 @@ func (l *updateLayer) launch(t testing.TB, d *Device, ptx string, weight []float
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.Launch(kernels[0], (rows+63)/64, 128, int32(rows), upload(t, d, l.features), upload(t, d, weight), upload(t, d, l.bias), upload(t, d, l.scale), upload(t, d, l.shift), upload(t, d, l.own), out)
+	err = d.Launch(kernels[0], (rows+63)/64, 128, int32(rows), upload(t, d, l.features), upload(t, d, weight), upload(t, d, l.bias), upload(t, d, l.scale),
+		upload(t, d, l.shift), upload(t, d, l.own), out)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,8 @@ func BenchmarkUpdate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	arguments := []any{int32(l.n), upload(b, d, l.features), upload(b, d, l.weight), upload(b, d, l.bias), upload(b, d, l.scale), upload(b, d, l.shift), upload(b, d, l.own), out}
+	arguments := []any{int32(l.n), upload(b, d, l.features), upload(b, d, l.weight), upload(b, d, l.bias), upload(b, d, l.scale), upload(b, d, l.shift),
+		upload(b, d, l.own), out}
 	for b.Loop() {
 		if err := d.Launch(kernels[0], (l.n+63)/64, 128, arguments...); err != nil {
 			b.Fatal(err)

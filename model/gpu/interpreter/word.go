@@ -90,7 +90,8 @@ func (a *access) loadGlobal(w *warp) {
 		l := bits.TrailingZeros32(m) & 31
 		// A lane that is not aligned, outside, in conflict, or reads what nothing wrote fails in lane.
 		i := addresses[l] + a.offset - n<<spacing
-		if i&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(mark) || encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
+		if i&3 != 0 || i >= uint64(len(data)) || i+4 > uint64(len(data)) || !cells[i>>2].readBefore(mark) ||
+			encoding.LittleEndian.Uint32(known[i:]) != 0x01010101 {
 			a.lane(w, l)
 			continue
 		}
@@ -145,8 +146,8 @@ func (a *access) storeGlobal(w *warp) {
 	}
 }
 
-// buffer returns the number of the buffer that the first lane uses. It returns false if there is none, if another stream uses it, or
-// if the kernel needs a record of every byte.
+// buffer returns the number of the buffer that the first lane uses. It returns false if there is none, if another
+// stream uses it, or if the kernel needs a record of every byte.
 func (a *access) buffer(w *warp, how use) (n uint64, ok bool) {
 	n = (w.r[a.address][bits.TrailingZeros32(w.mask)&31] + a.offset) >> spacing
 	if w.run.kernel.narrow || n == 0 || n > uint64(len(w.run.memory.buffers)) {

@@ -13,9 +13,9 @@ type Destination struct {
 	Answers string                         // known answers, of all splits
 }
 
-// DestinationOf returns the tables of a graph's split. inference are the splits whose queries are about the inference graph: in the
-// inductive setting test, and valid if it is to be. The train facts of that graph are only edges. Background facts are edges and known
-// answers.
+// DestinationOf returns the tables of a graph's split. inference are the splits whose queries are about the inference
+// graph: in the inductive setting test, and valid if it is to be. The train facts of that graph are only edges.
+// Background facts are edges and known answers.
 func DestinationOf(graph, split string, inference []string) Destination {
 	var d Destination
 	switch {

@@ -75,7 +75,8 @@ func EdgeFiles(m manifest.Manifest, split string) []manifest.File {
 	return shards
 }
 
-// AnswersFileOf returns the name of the known answers of a split's queries, or "" for training, which knows only those of its graph's edges.
+// AnswersFileOf returns the name of the known answers of a split's queries, or "" for training, which knows only those
+// of its graph's edges.
 func AnswersFileOf(m manifest.Manifest, split string) string {
 	switch {
 	case split == "train":
@@ -114,7 +115,8 @@ func typesFile(m manifest.Manifest, split string) string {
 	return file
 }
 
-// InferenceValidRows is the row count of a manifest that has the number of validation queries, if these are about the inference graph.
+// InferenceValidRows is the row count of a manifest that has the number of validation queries, if these are about the
+// inference graph.
 const InferenceValidRows = "inference_queries_valid"
 
 // OnInference reports whether a split's queries are about the inference graph of a graph/ folder.

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestHeldOut has a validation fact that is also a test fact, a validation fact that is also an edge, and a test fact that is
-// also an edge, with a, b, c, d as 0 to 3, and knows, likes and their inverses as 0 to 3.
+// TestHeldOut has a validation fact that is also a test fact, a validation fact that is also an edge, and a test fact
+// that is also an edge, with a, b, c, d as 0 to 3, and knows, likes and their inverses as 0 to 3.
 func TestHeldOut(t *testing.T) {
 	t.Parallel()
 	k, err := New(train,

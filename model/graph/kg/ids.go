@@ -33,7 +33,8 @@ const (
 	MaxRelations = math.MaxInt32 / 2
 )
 
-// CheckNames returns an error if a file of names with a schema of formats/workspace/tables has more names than there are ids.
+// CheckNames returns an error if a file of names with a schema of formats/workspace/tables has more names than there
+// are ids.
 func CheckNames(schema, url string, names int64) error {
 	limit := int64(MaxEntities)
 	if schema == tables.Relations {
@@ -88,7 +89,8 @@ func (v *IDs) Of(name []byte) (int32, bool) {
 // Len returns the number of names.
 func (v *IDs) Len() int { return int(v.names) }
 
-// ReadIDs reads the ids of a complete file with a number of names. Their hash, as manifest.Vocabulary returns it, has to be version, unless that is empty.
+// ReadIDs reads the ids of a complete file with a number of names. Their hash, as manifest.Vocabulary returns it, has
+// to be version, unless that is empty.
 func ReadIDs(ctx context.Context, url, schema string, names int64, version string) (*IDs, error) {
 	for {
 		v, err := read(ctx, url, schema, names, version)
@@ -98,7 +100,8 @@ func ReadIDs(ctx context.Context, url, schema string, names int64, version strin
 	}
 }
 
-// read reads a map of the given number of names. The error says that the file has changed if it has another number or version; "" is any version.
+// read reads a map of the given number of names. The error says that the file has changed if it has another number or
+// version; "" is any version.
 func read(ctx context.Context, url, schema string, names int64, version string) (*IDs, error) {
 	v, sum := newMap(names), manifest.NewVocabulary()
 	changed := fmt.Errorf("%s has changed since it was written: does another run write to the same workspace?", url)

@@ -36,11 +36,12 @@ type KG struct {
 	queries map[string][]graph.Query
 }
 
-// version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, when another graph, with
-// other ids, may have replaced it. Facts in memory have the zero value.
+// version is a folder with the manifest that it had when its graph was loaded. Its other tables are read later, when
+// another graph, with other ids, may have replaced it. Facts in memory have the zero value.
 type version struct{ folder, checksum string }
 
-// confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph now.
+// confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph
+// now.
 func (v version) confirm(ctx context.Context, err error) error {
 	if v.folder == "" {
 		return err
@@ -99,8 +100,8 @@ func (k *KG) Folder() string { return k.folder }
 // Inductive reports whether queries of test are about another graph than the training graph.
 func (k *KG) Inductive() bool { return k.Train != k.Inference }
 
-// Of returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess was told so, else
-// the training graph.
+// Of returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess was
+// told so, else the training graph.
 func (k *KG) Of(split string) *View {
 	if split == "test" || OnInference(k.Manifest, split) {
 		return k.Inference

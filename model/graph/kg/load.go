@@ -21,7 +21,8 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	return k, nil
 }
 
-// load reads the names and graphs of a folder with a complete manifest. Queries and known answers are read when they are needed.
+// load reads the names and graphs of a folder with a complete manifest. Queries and known answers are read when they
+// are needed.
 func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	var err error
@@ -88,8 +89,8 @@ func readView(ctx context.Context, folder string, m manifest.Manifest, split str
 	return v, nil
 }
 
-// Outline reads a graph/ folder with its manifest without its edges, the names of its entities and its known answers: they are graph.Outline,
-// and View.Names finds names. Methods that need an edge fail.
+// Outline reads a graph/ folder with its manifest without its edges, the names of its entities and its known answers:
+// they are graph.Outline, and View.Names finds names. Methods that need an edge fail.
 func Outline(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, Vocabulary: m.Vocabulary, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	if m.Vocabulary == "" {

@@ -24,7 +24,8 @@ type index struct {
 	unknown []string
 }
 
-// UnknownNameError is the error of an entity or a relation that the graph does not have, or of a relation that the model does not know.
+// UnknownNameError is the error of an entity or a relation that the graph does not have, or of a relation that the
+// model does not know.
 type UnknownNameError struct {
 	// Kind is "entity", "relation" or "type", Name the name that was not found.
 	Kind, Name string
@@ -64,8 +65,8 @@ func (e *UnknownNameError) Error() string {
 	return fmt.Sprintf("unknown %s %s; closest: %s", e.Kind, quote(e.Name), strings.Join(quoted, ", "))
 }
 
-// NewLookup returns the lookup of a graph's entities, by id, and of its base relations, by id. Both are in byte order, as
-// tables of names are.
+// NewLookup returns the lookup of a graph's entities, by id, and of its base relations, by id. Both are in byte order,
+// as tables of names are.
 func NewLookup(entities, relations []string) *Lookup {
 	return &Lookup{index{kind: "entity", names: entities}, index{kind: "relation", names: relations}}
 }

@@ -16,7 +16,8 @@ func (k *KG) On(ctx context.Context, name string) (*View, error) {
 	return k.Of(name), nil
 }
 
-// IsDivided reports whether preprocess drew the facts of validation and test from one file. Facts in files of their own may have been chosen.
+// IsDivided reports whether preprocess drew the facts of validation and test from one file. Facts in files of their own
+// may have been chosen.
 func (k *KG) IsDivided() bool {
 	var recorded struct {
 		Split string `json:"split"`

@@ -51,7 +51,8 @@ func HashNames(ctx context.Context, folder string, entities, relations int64) (s
 	return v.Hex(), nil
 }
 
-// CountNames returns the number of names in the tables of names of a graph/ folder that may be incomplete: a missing table has none.
+// CountNames returns the number of names in the tables of names of a graph/ folder that may be incomplete: a missing
+// table has none.
 func CountNames(ctx context.Context, folder string) (sum int64, err error) {
 	for file, schema := range nameTables {
 		names, err := tables.CountNames(ctx, storage.Join(folder, file), schema)

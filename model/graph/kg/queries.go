@@ -59,7 +59,8 @@ func WriteQueries(ctx context.Context, url string, queries []graph.Query) error 
 	return w.Commit()
 }
 
-// CountQueries returns the number of queries of a split of a graph/ folder, both of each fact. It reads the frame of their table only.
+// CountQueries returns the number of queries of a split of a graph/ folder, both of each fact. It reads the frame of
+// their table only.
 func CountQueries(ctx context.Context, folder, split string) (int64, error) {
 	rows, err := tables.CountQueries(ctx, storage.Join(folder, QueriesFile(split)))
 	if split == "train" {
@@ -82,8 +83,9 @@ func SourcesOf(ctx context.Context, folder, split string) ([]int32, error) {
 	return slices.Compact(sources), err
 }
 
-// Facts returns the training facts in the order of their table, by head, relation and tail, an order that decides the batches of a training. They
-// are read on first use. It is an error if a fact has an id that is not in the training graph.
+// Facts returns the training facts in the order of their table, by head, relation and tail, an order that decides the
+// batches of a training. They are read on first use. It is an error if a fact has an id that is not in the training
+// graph.
 func (k *KG) Facts(ctx context.Context) ([]graph.Fact, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -111,8 +113,8 @@ func (k *KG) lockedFacts(ctx context.Context) ([]graph.Fact, error) {
 	return facts, nil
 }
 
-// Queries returns the queries of a split, both of each fact, by source, relation and answer. They are read on first use. It is an error if
-// a query has an id that is not in the split's graph.
+// Queries returns the queries of a split, both of each fact, by source, relation and answer. They are read on first
+// use. It is an error if a query has an id that is not in the split's graph.
 func (k *KG) Queries(ctx context.Context, split string) ([]graph.Query, error) {
 	if !slices.Contains(Splits, split) {
 		return nil, fmt.Errorf("split %q is none of %s", split, strings.Join(Splits, ", "))
@@ -130,7 +132,8 @@ func (k *KG) Queries(ctx context.Context, split string) ([]graph.Query, error) {
 	return queries, nil
 }
 
-// readSplit reads the queries of a split. The training split has both directions of its facts. The caller holds the mutex.
+// readSplit reads the queries of a split. The training split has both directions of its facts. The caller holds the
+// mutex.
 func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error) {
 	if split == "train" {
 		facts, err := k.lockedFacts(ctx)

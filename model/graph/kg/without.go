@@ -13,9 +13,10 @@ import (
 	"tagnet/model/graph"
 )
 
-// Without returns the graph without the facts of some of its base relations, and without these relations: as if no file of the dataset had
-// such a fact, except that all entities stay, with their ids, as candidates of every query. The relations that are left have other ids, in the
-// same order. The checksum of its manifest and its vocabulary are its own.
+// Without returns the graph without the facts of some of its base relations, and without these relations: as if no file
+// of the dataset had such a fact, except that all entities stay, with their ids, as candidates of every query. The
+// relations that are left have other ids, in the same order. The checksum of its manifest and its vocabulary are its
+// own.
 func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	if len(relations) == 0 {
 		return k, nil
@@ -109,7 +110,8 @@ func (a *answers) without(ids renumbering, view *View) *answers {
 	return &answers{version: a.version, url: a.url, view: view, ids: ids, loaded: a.loaded, known: ids.answers(a.known)}
 }
 
-// renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for relations that are left out. nil changes no id.
+// renumbering has the new ids of relations and their inverses, by the earlier ones; -1 for relations that are left out.
+// nil changes no id.
 type renumbering []int32
 
 // of returns the new id of a relation. An id out of range stays out of range, for the check that follows.

@@ -5,11 +5,13 @@ import "math"
 // classEntities bounds the entities of a graph with hidden classes: nearly all pairs may have facts.
 var classEntities = Range{14, 300}
 
-// mostClassFacts bounds the expected number of facts that a graph draws at once: where pairs have several relations, it draws up to three times.
+// mostClassFacts bounds the expected number of facts that a graph draws at once: where pairs have several relations, it
+// draws up to three times.
 const mostClassFacts = 8000
 
-// classified is a graph whose entities have hidden classes. Which relations hold between two entities depends on their classes, as
-// with kin, nations and semantic types (Kemp et al., AAAI 2006). Their order matters, too: classes that follow each other are alike.
+// classified is a graph whose entities have hidden classes. Which relations hold between two entities depends on their
+// classes, as with kin, nations and semantic types (Kemp et al., AAAI 2006). Their order matters, too: classes that
+// follow each other are alike.
 type classified struct {
 	*maker
 	classes []int     // of the entities
@@ -41,8 +43,8 @@ func (m *maker) drawClasses(o Options) (base int) {
 	return base
 }
 
-// drawTerms gives two entities one relation at most, which their classes decide, as kinship terms are given. Most of the relations have
-// an inverse, which may be the relation itself.
+// drawTerms gives two entities one relation at most, which their classes decide, as kinship terms are given. Most of
+// the relations have an inverse, which may be the relation itself.
 func (c *classified) drawTerms() {
 	inverse := make([]int, c.Relations)
 	order := c.rng.Perm(c.Relations)
@@ -76,7 +78,8 @@ func (c *classified) drawTerms() {
 	}
 }
 
-// drawBetween relates many entities of some classes to many of some others, up to about so many pairs. Some relations are symmetric.
+// drawBetween relates many entities of some classes to many of some others, up to about so many pairs. Some relations
+// are symmetric.
 func (c *classified) drawBetween(relation int32, most float64) {
 	both := c.rng.IntN(5) == 0
 	for range 1 + c.rng.IntN(3) {

@@ -6,8 +6,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestHiddenClasses makes graphs with hidden classes: they are small and dense, and in about half of them two entities have one relation
-// at most.
+// TestHiddenClasses makes graphs with hidden classes: they are small and dense, and in about half of them two entities
+// have one relation at most.
 func TestHiddenClasses(t *testing.T) {
 	t.Parallel()
 	o := Default
@@ -40,8 +40,8 @@ func TestHiddenClasses(t *testing.T) {
 	}
 }
 
-// TestClassesDecideTerms compares the terms of pairs of entities: where two entities use the same term for a third one, they mostly use
-// the same for a fourth, far more often than by chance, since they are of one class.
+// TestClassesDecideTerms compares the terms of pairs of entities: where two entities use the same term for a third one,
+// they mostly use the same for a fourth, far more often than by chance, since they are of one class.
 func TestClassesDecideTerms(t *testing.T) {
 	t.Parallel()
 	o := Default

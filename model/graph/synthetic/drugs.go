@@ -5,12 +5,12 @@ import "fmt"
 // drugs draws drugs, the proteins that they bind, and the diseases and side effects that follow. Planted are:
 //
 //   - similar_to and interacts_with are symmetric
-//   - a drug treats a disease (97%), and causes a side effect (95%), if it binds a protein that is associated with the disease, or
-//     disturbs the effect; 3% of the facts of treats and 5% of the facts of causes are noise
+//   - a drug treats a disease (97%), and causes a side effect (95%), if it binds a protein that is associated with the
+//     disease, or disturbs the effect; 3% of the facts of treats and 5% of the facts of causes are noise
 //   - drugs that the same enzyme breaks down interact (95%)
 //
-// Similar drugs are of one class, which binds three of the same four proteins; that is why they tend to treat the same. A tenth of
-// the drugs bind another protein as well.
+// Similar drugs are of one class, which binds three of the same four proteins; that is why they tend to treat the same.
+// A tenth of the drugs bind another protein as well.
 func drugs(d *draft) {
 	// The symmetric relations, and the names of enzymes, diseases and side effects.
 	d.mirror("similar_to")

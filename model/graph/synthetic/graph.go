@@ -21,8 +21,8 @@ type Options struct {
 	Relations Range `json:"relations"`
 	// Degree is the mean number of facts of base relations that an entity is in.
 	Degree Range `json:"degree"`
-	// Classes is the share of graphs whose entities have hidden classes. These have 14 to 300 entities and thousands of facts, whatever Entities
-	// and Degree say.
+	// Classes is the share of graphs whose entities have hidden classes. These have 14 to 300 entities and thousands of
+	// facts, whatever Entities and Degree say.
 	Classes float64 `json:"classes,omitempty"`
 }
 
@@ -58,8 +58,8 @@ type Graph struct {
 	Rules []Rule
 }
 
-// Rule says that Head holds between the ends of a walk along the relations of Body, of which those from Relations on are inverse
-// ones. Confidence is the share of the walks' ends for which the rule holds.
+// Rule says that Head holds between the ends of a walk along the relations of Body, of which those from Relations on
+// are inverse ones. Confidence is the share of the walks' ends for which the rule holds.
 type Rule struct {
 	Head       int32
 	Body       []int32
@@ -120,8 +120,8 @@ type maker struct {
 	rng   *rand.Rand
 	known map[graph.Fact]bool
 
-	// types have the entities of each type, in an order in which neighbors are alike. heads and tails are the types of the
-	// relations, inverse ones included, whose first entities they relate.
+	// types have the entities of each type, in an order in which neighbors are alike. heads and tails are the types of
+	// the relations, inverse ones included, whose first entities they relate.
 	types        [][]int32
 	heads, tails []int
 

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// TestRulesHold makes graphs and follows their rules: derived facts are mostly the ends of walks along a rule of their relation, and
-// of the ends of a rule's walks about as many are facts as its confidence says.
+// TestRulesHold makes graphs and follows their rules: derived facts are mostly the ends of walks along a rule of their
+// relation, and of the ends of a rule's walks about as many are facts as its confidence says.
 func TestRulesHold(t *testing.T) {
 	t.Parallel()
 	followed, derived := 0, 0
@@ -111,7 +111,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("seed %d: a mean degree of %.1f in base relations, want about 3", seed, degree)
 		}
 	}
-	for _, bad := range []Options{{}, {Range{5, 4}, Range{1, 1}, Range{1, 1}, 0}, {Range{2, 4}, Range{0, 1}, Range{1, 1}, 0}, {Range{2, 4}, Range{1, 1}, Range{1, 1}, 2}} {
+	for _, bad := range []Options{{}, {Range{5, 4}, Range{1, 1}, Range{1, 1}, 0}, {Range{2, 4}, Range{0, 1}, Range{1, 1}, 0},
+		{Range{2, 4}, Range{1, 1}, Range{1, 1}, 2}} {
 		if _, err := New(1, bad); err == nil {
 			t.Errorf("%v: no error", bad)
 		}

@@ -2,8 +2,8 @@ package synthetic
 
 // hierarchy draws terms that have exactly one parent each (is_a), and what they inherit. Planted are:
 //
-//   - a term has the properties of its parent (97%), and is part of the machines of its parent (95%); 3% of the facts of each of both
-//     relations are noise, and each term above the last level has a property or two of its own
+//   - a term has the properties of its parent (97%), and is part of the machines of its parent (95%); 3% of the facts
+//     of each of both relations are noise, and each term above the last level has a property or two of its own
 //   - a part of a machine is used where that stands (98%)
 //
 // The parent of a term follows from what both have in common, and is easily told from its name.

@@ -15,7 +15,8 @@ func drawn() []Sample {
 	return slices.DeleteFunc(Samples(), func(m Sample) bool { return m.draw == nil })
 }
 
-// TestPlantedRulesHold compares the shares for which rules hold, and those of noise, with what the samples say, for some seeds.
+// TestPlantedRulesHold compares the shares for which rules hold, and those of noise, with what the samples say, for
+// some seeds.
 func TestPlantedRulesHold(t *testing.T) {
 	t.Parallel()
 	for _, m := range drawn() {
@@ -108,8 +109,8 @@ func TestDrawnSizes(t *testing.T) {
 	}
 }
 
-// TestDivide checks that each drawn fact is in one split or missing, in the shares that are wanted, that no name is in a fact alone that
-// is no training fact, and that the key of a fact decides, not the facts around it.
+// TestDivide checks that each drawn fact is in one split or missing, in the shares that are wanted, that no name is in
+// a fact alone that is no training fact, and that the key of a fact decides, not the facts around it.
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	for _, m := range drawn() {

@@ -36,11 +36,13 @@ var (
 		"Ard", "Bel", "Bri", "Cor", "Dra", "Fen", "Gal", "Hal", "Jor", "Kel", "Lum", "Mer", "Nov", "Ost", "Pel", "Quil", "Ros", "Sab", "Tor", "Wen",
 	}
 	drugSuffixes = []string{
-		"amil", "atrix", "avist", "azent", "ectal", "elor", "enast", "erane", "ibral", "idar", "idene", "imod", "omet", "ondil", "opal", "oxen", "ulon", "usal", "uvin", "yrin",
+		"amil", "atrix", "avist", "azent", "ectal", "elor", "enast", "erane", "ibral", "idar", "idene", "imod", "omet", "ondil", "opal", "oxen", "ulon", "usal",
+		"uvin", "yrin",
 	}
 	sideEffects = []string{
 		"blurred vision", "chills", "cough", "cramps", "dizziness", "dry mouth", "fatigue", "headache", "hiccups", "hives", "insomnia", "itching",
-		"loss of appetite", "nausea", "nosebleed", "palpitations", "rash", "restlessness", "ringing ears", "sneezing", "sweating", "thirst", "tremor", "weight gain",
+		"loss of appetite", "nausea", "nosebleed", "palpitations", "rash", "restlessness", "ringing ears", "sneezing", "sweating", "thirst", "tremor",
+		"weight gain",
 	}
 )
 
@@ -72,9 +74,12 @@ var (
 		"press", "sawmill", "sorter", "tractor", "turbine", "winch",
 	}
 	propertyNames = []string{
-		"bends", "burns", "can be polished", "can be welded", "conducts heat", "conducts power", "corrodes", "dampens noise", "dents", "expands", "fades", "floats",
-		"glows", "holds pressure", "insulates", "is brittle", "is cheap", "is elastic", "is forged", "is glued", "is hollow", "is magnetic", "is patented", "is porous",
-		"is recycled", "is rigid", "is rare", "is toxic", "needs cooling", "needs grease", "needs power", "reflects light", "resists acid", "resists frost", "resists salt",
+		"bends", "burns", "can be polished", "can be welded", "conducts heat", "conducts power", "corrodes", "dampens noise", "dents", "expands", "fades",
+		"floats",
+		"glows", "holds pressure", "insulates", "is brittle", "is cheap", "is elastic", "is forged", "is glued", "is hollow", "is magnetic", "is patented",
+		"is porous",
+		"is recycled", "is rigid", "is rare", "is toxic", "needs cooling", "needs grease", "needs power", "reflects light", "resists acid", "resists frost",
+		"resists salt",
 		"resists wear", "rotates", "is airtight", "shrinks", "vibrates",
 	}
 )

@@ -7,15 +7,15 @@ import (
 	"tagnet/model/graph"
 )
 
-// PowerLaw draws facts one at a time, so that it takes the same memory for any number of them. The degrees of entities and of relations are
-// distributed by a power law. Where there are few entities for the facts, some repeat.
+// PowerLaw draws facts one at a time, so that it takes the same memory for any number of them. The degrees of entities
+// and of relations are distributed by a power law. Where there are few entities for the facts, some repeat.
 type PowerLaw struct {
 	random              *rand.Rand
 	entities, relations popularity
 }
 
-// NewPowerLaw returns a graph of some entities and relations, without facts yet. A degree of k is had by a share that falls as k to minus the
-// exponent, which is above 2.
+// NewPowerLaw returns a graph of some entities and relations, without facts yet. A degree of k is had by a share that
+// falls as k to minus the exponent, which is above 2.
 func NewPowerLaw(entities, relations int64, exponent float64, seed uint64) *PowerLaw {
 	power := 1 - 1/(exponent-1)
 	return &PowerLaw{rand.New(rand.NewPCG(seed, sampleStream)), popularity{entities, power}, popularity{relations, power}}
@@ -29,7 +29,8 @@ func (p *PowerLaw) Next() graph.Fact {
 	return graph.Fact{Head: id(head, headPrime), Relation: int32(relation), Tail: id(tail, tailPrime)}
 }
 
-// popularity is a distribution over the ranks 0 to size-1, with the probability of rank k proportional to (k+1)^(power-1).
+// popularity is a distribution over the ranks 0 to size-1, with the probability of rank k proportional to
+// (k+1)^(power-1).
 type popularity struct {
 	size  int64
 	power float64

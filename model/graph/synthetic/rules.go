@@ -15,7 +15,8 @@ func (m *maker) derive(head int32) {
 	m.addNoise(head)
 }
 
-// productive draws some walks, and returns the one that leads somewhere from most entities of its type: many lead nowhere.
+// productive draws some walks, and returns the one that leads somewhere from most entities of its type: many lead
+// nowhere.
 func (m *maker) productive(before int32) (body []int32) {
 	const bodies, starts = 4, 48
 	most := -1
@@ -32,8 +33,8 @@ func (m *maker) productive(before int32) (body []int32) {
 	return body
 }
 
-// drawBody draws a walk of one to three relations that come before one, in either direction. Where relations fit, each starts at the
-// type at which the one before it ends.
+// drawBody draws a walk of one to three relations that come before one, in either direction. Where relations fit, each
+// starts at the type at which the one before it ends.
 func (m *maker) drawBody(before int32) []int32 {
 	length := []int{1, 2, 2, 2, 3, 3}[m.rng.IntN(6)]
 	var body []int32
@@ -51,8 +52,8 @@ func (m *maker) drawBody(before int32) []int32 {
 	return body
 }
 
-// follow adds facts that follow from a rule, with a confidence that it draws. Walks start at all entities in random order, until
-// there are enough facts.
+// follow adds facts that follow from a rule, with a confidence that it draws. Walks start at all entities in random
+// order, until there are enough facts.
 func (m *maker) follow(head int32, body []int32) {
 	rule := Rule{Head: head, Body: body, Confidence: .5 + .5*m.rng.Float64()}
 	m.Rules = append(m.Rules, rule)

@@ -62,8 +62,8 @@ func SampleNamed(name string) (Sample, bool) {
 // Typed reports whether its entities have types.
 func (m Sample) Typed() bool { return m.draw != nil }
 
-// ReadMissing returns the true facts that were left out of a made-up graph, whose splits lie in folder: a new fact is right if it
-// is among them.
+// ReadMissing returns the true facts that were left out of a made-up graph, whose splits lie in folder: a new fact is
+// right if it is among them.
 func ReadMissing(ctx context.Context, folder string) (map[kg.Triple]bool, error) {
 	url := storage.Join(folder, MissingFile)
 	text, err := storage.ReadFile(ctx, url)
@@ -82,7 +82,8 @@ func ReadMissing(ctx context.Context, folder string) (map[kg.Triple]bool, error)
 }
 
 // Write writes train.txt, valid.txt, test.txt, the rules (rules.txt), the true facts that are in no split (MissingFile)
-// and, if there are any, the types of entities (TypesFile) into folder, a path or a URL. The same seed writes the same bytes.
+// and, if there are any, the types of entities (TypesFile) into folder, a path or a URL. The same seed writes the same
+// bytes.
 func (m Sample) Write(ctx context.Context, folder string, seed int64) error {
 	splits, rules, types := m.draft(seed)
 	files := []struct{ name, text string }{

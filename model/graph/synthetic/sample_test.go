@@ -21,9 +21,11 @@ func TestFamiliesHeldOutFactsFollow(t *testing.T) {
 			}
 		}
 		facts := len(splits.Train) + len(splits.Valid) + len(splits.Test)
-		t.Logf("seed %d: %d training, %d validation, %d test, %d missing facts", seed, len(splits.Train), len(splits.Valid), len(splits.Test), len(splits.Missing))
+		t.Logf("seed %d: %d training, %d validation, %d test, %d missing facts", seed, len(splits.Train), len(splits.Valid), len(splits.Test),
+			len(splits.Missing))
 		if facts < 2500 || facts > 6000 || len(splits.Valid) < 100 || len(splits.Test) < 150 || len(splits.Missing) < 150 {
-			t.Errorf("seed %d: %d, %d, %d and %d facts: not the size of a sample", seed, len(splits.Train), len(splits.Valid), len(splits.Test), len(splits.Missing))
+			t.Errorf("seed %d: %d, %d, %d and %d facts: not the size of a sample", seed, len(splits.Train), len(splits.Valid), len(splits.Test),
+				len(splits.Missing))
 		}
 		tested := map[string]int{}
 		for _, f := range splits.Test {

@@ -17,8 +17,8 @@ type Kind struct {
 // Kinds are the kinds of graphs of any size, by name.
 var Kinds = map[string]Kind{"shop": {purchases, []string{"bought"}}, "hierarchy": {ontology, []string{"kind_of", "found_in"}}}
 
-// Draw draws a graph of about so many facts. A thirtieth of what can be learned is held out, half of it for validation; a fact about a name that
-// the graph would not have stays.
+// Draw draws a graph of about so many facts. A thirtieth of what can be learned is held out, half of it for validation;
+// a fact about a name that the graph would not have stays.
 func (k Kind) Draw(facts int, random *rand.Rand) (s Splits) {
 	d := emptyDraft(random)
 	k.draw(d, facts)
@@ -55,8 +55,8 @@ func shuffle(random *rand.Rand, facts []kg.Triple) {
 // numbered returns the name of the i-th entity of a type.
 func numbered(kind string, i int) string { return fmt.Sprintf("%s-%d", kind, i) }
 
-// purchases draws customers and what they buy: half of what the one or two brands that they like make, a few items of a category, and a tenth at
-// random.
+// purchases draws customers and what they buy: half of what the one or two brands that they like make, a few items of a
+// category, and a tenth at random.
 func purchases(d *draft, facts int) {
 	customers, items, brands, categories := max(2, facts/20), max(4, facts/37), max(2, facts/740), max(2, facts/1500)
 	made, shelves := make([][]string, brands), make([][]string, categories)
@@ -89,8 +89,8 @@ func purchases(d *draft, facts int) {
 	}
 }
 
-// ontology draws terms that are each a kind of an earlier one, and part of some. kind_of holds of most ancestors from the second to the fourth, and
-// found_in follows from is_a and part_of.
+// ontology draws terms that are each a kind of an earlier one, and part of some. kind_of holds of most ancestors from
+// the second to the fourth, and found_in follows from is_a and part_of.
 func ontology(d *draft, facts int) {
 	terms := max(8, facts/4)
 	parents, wholes := make([]int, terms), make([]int, terms)

@@ -11,16 +11,17 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// Splits are the facts of a dataset, each list in the order of its file. Missing are facts that are true and in no split.
+// Splits are the facts of a dataset, each list in the order of its file. Missing are facts that are true and in no
+// split.
 type Splits struct{ Train, Valid, Test, Missing []kg.Triple }
 
 // The share of the sample's facts that is tried for each held-out split. Those that do not
 // follow from the rest stay training facts.
 const validShare, testShare = 0.08, 0.16
 
-// families makes the sample: all facts that the rules conclude about a made-up country, split so that each held-out fact follows from the
-// training facts by one application of one rule. About half of those for the test are missing instead, by their keys. Nothing else follows
-// from the rules.
+// families makes the sample: all facts that the rules conclude about a made-up country, split so that each held-out
+// fact follows from the training facts by one application of one rule. About half of those for the test are missing
+// instead, by their keys. Nothing else follows from the rules.
 func families(seed int64) Splits {
 	d, rules := newDraft(seed, country), familyRules()
 	facts := ordered(closure(rules, d.facts))
@@ -53,8 +54,9 @@ func families(seed int64) Splits {
 // The shares of a drawn graph's facts that are missing, and that are validation and test facts.
 const missingShare, drawnValidShare, drawnTestShare = 0.10, 0.05, 0.10
 
-// divide takes facts out of a graph, each by its key, so that neither their order nor other facts decide. Missing are facts of every kind,
-// those that no rule implies too, as in real graphs. A fact stays for training if one of its names would be in no other.
+// divide takes facts out of a graph, each by its key, so that neither their order nor other facts decide. Missing are
+// facts of every kind, those that no rule implies too, as in real graphs. A fact stays for training if one of its names
+// would be in no other.
 func divide(facts []kg.Triple, seed int64) Splits {
 	var s Splits
 	named := nameSet{}

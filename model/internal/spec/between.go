@@ -7,9 +7,9 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// propagateBetween computes the states of all relations in their graph, of the whole knowledge graph, after 0 to L layers. That of the
-// base relation starts with ones, the others' with zeros. Messages are the products of a sender's state and the row of the edge's type;
-// they are summed, with the boundary. As in ULTRA, arXiv 2310.04562.
+// propagateBetween computes the states of all relations in their graph, of the whole knowledge graph, after 0 to L
+// layers. That of the base relation starts with ones, the others' with zeros. Messages are the products of a sender's
+// state and the row of the edge's type; they are summed, with the boundary. As in ULTRA, arXiv 2310.04562.
 func (p *Pass) propagateBetween(base int32) {
 	m, d := p.model, p.model.configuration.Dim
 	start := make([]float64, m.graph.RelationCount()*d)
@@ -69,8 +69,8 @@ func (p *Pass) propagateBetweenBackward(into *parameters.Set[float64]) {
 	}
 }
 
-// project returns the relation embeddings of layer t, [2R*d]. The embedding of an edge's relation is a map, of two linear ones with
-// ReLU between them, of the state of its inverse.
+// project returns the relation embeddings of layer t, [2R*d]. The embedding of an edge's relation is a map, of two
+// linear ones with ReLU between them, of the state of its inverse.
 func (p *Pass) project(t int) []float64 {
 	m, d := p.model, p.model.configuration.Dim
 	var table []float64

@@ -1,6 +1,6 @@
-// Package spec is the specification of the model, in float64 and plain loops. Tests of the fast
-// packages compare their results with it. It optimizes nothing: it sends every message that a window admits, the empty ones included, and update
-// vectors have all their 12 d entries. One file holds one idea:
+// Package spec is the specification of the model, in float64 and plain loops. Tests of the fast packages compare their
+// results with it. It optimizes nothing: it sends every message that a window admits, the empty ones included, and
+// update vectors have all their 12 d entries. One file holds one idea:
 //
 //	search.go     distances from the source
 //	window.go     the messages of a layer, by distance

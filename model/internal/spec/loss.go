@@ -16,8 +16,8 @@ func Loss(c configuration.Configuration, scores []float64, answer int32, negativ
 	return binaryLoss(c.AdversarialTemperature, scores, answer, negatives)
 }
 
-// softmaxLoss is the cross entropy of the softmax over the answer and its negatives: -log p(answer), where a negative that repeats has a term
-// each time.
+// softmaxLoss is the cross entropy of the softmax over the answer and its negatives: -log p(answer), where a negative
+// that repeats has a term each time.
 func softmaxLoss(scores []float64, answer int32, negatives []int32) (loss float64, gradient []float64) {
 	gradient = make([]float64, len(scores))
 	candidates := append([]int32{answer}, negatives...)
@@ -36,8 +36,8 @@ func softmaxLoss(scores []float64, answer int32, negatives []int32) (loss float6
 	return largest - scores[answer] + math.Log(sum), gradient
 }
 
-// binaryLoss is half of the answer's loss and half of that of the negatives, weighted. The lower the temperature, the more negatives of high
-// score weigh; at 0 all weigh equally. The weights have no gradient.
+// binaryLoss is half of the answer's loss and half of that of the negatives, weighted. The lower the temperature, the
+// more negatives of high score weigh; at 0 all weigh equally. The weights have no gradient.
 func binaryLoss(temperature float64, scores []float64, answer int32, negatives []int32) (loss float64, gradient []float64) {
 	gradient = make([]float64, len(scores))
 	loss = softplus(-scores[answer]) / 2

@@ -102,7 +102,8 @@ func TestWideWindowIsFull(t *testing.T) {
 	}
 }
 
-// TestRemovalOfSeveralAnswers checks that a query of several answers equals one in a graph without the facts of all of them.
+// TestRemovalOfSeveralAnswers checks that a query of several answers equals one in a graph without the facts of all of
+// them.
 func TestRemovalOfSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range everyPolicy() {
@@ -110,7 +111,8 @@ func TestRemovalOfSeveralAnswers(t *testing.T) {
 			c.NodeRatio, c.DegreeRatio = 1, 100
 		}
 		for _, remove := range []graph.Removals{graph.RemoveFact, graph.RemoveOneHop} {
-			facts := append(sampleFacts(7, 20, 3), graph.Fact{Head: 2, Relation: 1, Tail: 5}, graph.Fact{Head: 2, Relation: 1, Tail: 8}, graph.Fact{Head: 2, Relation: 1, Tail: 9},
+			facts := append(sampleFacts(7, 20, 3), graph.Fact{Head: 2, Relation: 1, Tail: 5}, graph.Fact{Head: 2, Relation: 1, Tail: 8},
+				graph.Fact{Head: 2, Relation: 1, Tail: 9},
 				graph.Fact{Head: 2, Relation: 1, Tail: 11}, graph.Fact{Head: 8, Relation: 0, Tail: 2})
 			whole, err := graph.New(20, 3, facts)
 			if err != nil {

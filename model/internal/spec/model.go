@@ -74,8 +74,8 @@ type Pass struct {
 	model     *Model
 	embedding []float64 // x_q, the query relation's embedding
 	layers    []layer   // layer t at t-1
-	// Where relations come from their graph: the states of all of them after 0 to L layers, [L+1][2R*d], the updates of layer t at t-1, and
-	// the gradient of the final states in a backward pass.
+	// Where relations come from their graph: the states of all of them after 0 to L layers, [L+1][2R*d], the updates of
+	// layer t at t-1, and the gradient of the final states in a backward pass.
 	between        [][]float64
 	betweenUpdates [][]*nodeUpdate
 	gradStates     []float64

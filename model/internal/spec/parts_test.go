@@ -88,7 +88,8 @@ func TestRotatEIsAComplexProduct(t *testing.T) {
 func TestDistances(t *testing.T) {
 	t.Parallel()
 	// A path 0-1-2-3-4, a loop at 0, a shortcut 0-2, and 5 without edges.
-	g, err := graph.New(6, 1, []graph.Fact{{Head: 0, Tail: 1}, {Head: 2, Tail: 1}, {Head: 2, Tail: 3}, {Head: 3, Tail: 4}, {Head: 0, Tail: 0}, {Head: 2, Tail: 0}})
+	g, err := graph.New(6, 1, []graph.Fact{{Head: 0, Tail: 1}, {Head: 2, Tail: 1}, {Head: 2, Tail: 3}, {Head: 3, Tail: 4}, {Head: 0, Tail: 0},
+		{Head: 2, Tail: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,8 @@ func TestNewRefusesWhatDoesNotFit(t *testing.T) {
 		t.Error("a tensor too few is no error")
 	}
 	other := parameters.Layout(c, g.RelationCount()+2)
-	if _, err := New(g, c, parameters.NewSet[float64](other)); err == nil || !strings.Contains(err.Error(), "query.weight") && !strings.Contains(err.Error(), "relation") {
+	if _, err := New(g, c, parameters.NewSet[float64](other)); err == nil ||
+		!strings.Contains(err.Error(), "query.weight") && !strings.Contains(err.Error(), "relation") {
 		t.Errorf("parameters for other relations: error is %v", err)
 	}
 }

@@ -146,7 +146,8 @@ func (p *Pass) propagateLayerBackward(t int, after, before, priorities, embeddin
 	return priorities
 }
 
-// setGradients are the gradients of what the sets of a layer are made of: weighted states, relations, the query's embedding and parameters.
+// setGradients are the gradients of what the sets of a layer are made of: weighted states, relations, the query's
+// embedding and parameters.
 type setGradients struct {
 	weighted, relations, embedding []float64
 	parameters                     *parameters.Set[float64]

@@ -5,13 +5,13 @@ import "tagnet/model/graph"
 // Types is the number of types of edges between relations.
 const Types = 4
 
-// Edges lists the edges of the relation graph of each type, as (receiver, sender), sorted. The types are in the order of the rows
-// of the weights: heads of the receiver that are heads of the sender (hh), tails that are tails (tt), heads that are tails (ht),
-// tails that are heads (th).
+// Edges lists the edges of the relation graph of each type, as (receiver, sender), sorted. The types are in the order
+// of the rows of the weights: heads of the receiver that are heads of the sender (hh), tails that are tails (tt), heads
+// that are tails (ht), tails that are heads (th).
 type Edges [Types][][2]int32
 
-// RelationGraph compares each relation with each other: a message goes from b to a wherever an entity is on the sides of both
-// that the type names. Inverse relations are relations of their own, and a relation with a fact meets itself.
+// RelationGraph compares each relation with each other: a message goes from b to a wherever an entity is on the sides
+// of both that the type names. Inverse relations are relations of their own, and a relation with a fact meets itself.
 func RelationGraph(g *graph.Graph) (edges Edges) {
 	n := int32(g.RelationCount())
 	heads := make([]map[int32]bool, n)

@@ -57,8 +57,8 @@ func (m *Model) scored(x, embedding []float64) []float64 {
 	return message(m.configuration.Message, x, heuristic)
 }
 
-// scoredBackward adds the gradients of a state and of the query's embedding, given the gradient of the MLP's input; with priorities, a message of
-// both lies between.
+// scoredBackward adds the gradients of a state and of the query's embedding, given the gradient of the MLP's input;
+// with priorities, a message of both lies between.
 func (m *Model) scoredBackward(x, embedding, scored []float64, to scoreGradients) {
 	both := scored
 	if m.configuration.Prioritized() {

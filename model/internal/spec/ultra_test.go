@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestULTRAGoldenCases compares all that golden cases of ULTRA have: the edges between relations, states of relations and of entities
-// after each layer, the tables of messages, scores and ranks.
+// TestULTRAGoldenCases compares all that golden cases of ULTRA have: the edges between relations, states of relations
+// and of entities after each layer, the tables of messages, scores and ranks.
 func TestULTRAGoldenCases(t *testing.T) {
 	t.Parallel()
 	for name, c := range golden.ULTRACases(t) {

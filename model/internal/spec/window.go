@@ -100,8 +100,8 @@ func (p *Pass) edgesInside(o int32) []edge {
 // degree returns the number of edges that enter o in the query's graph, from outside its reach, too.
 func (p *Pass) degree(o int32) int { return len(p.inEdges(o)) }
 
-// missing returns rho(o), the number of in-edges of o that the window or the query's reach does not admit, each of which a
-// copy of the degree message replaces; 0 where the model has no degree messages.
+// missing returns rho(o), the number of in-edges of o that the window or the query's reach does not admit, each of
+// which a copy of the degree message replaces; 0 where the model has no degree messages.
 func (p *Pass) missing(o int32, edges []edge) int {
 	if !p.model.configuration.DegreeMessages {
 		return 0

@@ -35,7 +35,8 @@ func TestChartsOfAnything(t *testing.T) {
 		"gaps": {{1, nan}, {2, 1}, {3, inf}, {4, 2}}, "all gaps": {{1, nan}}, "negative": {{-3, -1}, {5, 1e9}}, "tiny": {{1, 1e-12}, {2, 3e-12}},
 	} {
 		for _, log := range []bool{false, true} {
-			svg := Lines{X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true}, Series: []Series{{Key: Key{Name: "<a>\uffff"}, Points: points}, {Key: Key{Name: "b"}}}}.SVG(name, "")
+			svg := Lines{X: Axis{Label: "x", Log: log}, Y: Axis{Zero: true},
+				Series: []Series{{Key: Key{Name: "<a>\uffff"}, Points: points}, {Key: Key{Name: "b"}}}}.SVG(name, "")
 			wellFormed(t, svg)
 			if !strings.Contains(svg, "&lt;a&gt;") {
 				t.Errorf("%s: the name is not escaped", name)
@@ -99,7 +100,8 @@ func TestLegendLeavesNamelessSeriesOut(t *testing.T) {
 	}
 }
 
-// TestLegendWraps checks that long names, such as those of a sweep over several flags, stay inside and do not shrink the space of the lines.
+// TestLegendWraps checks that long names, such as those of a sweep over several flags, stay inside and do not shrink
+// the space of the lines.
 func TestLegendWraps(t *testing.T) {
 	t.Parallel()
 	const name = "attention, adversarial_temperature 0.5, learning_rate_decay 0.9, weight_decay 0.0001"
@@ -126,11 +128,13 @@ func TestLegendWraps(t *testing.T) {
 	}
 }
 
-// TestMarks checks that the points of a dotted line are rings, on the line as in the legend, so that two single points of a color differ.
+// TestMarks checks that the points of a dotted line are rings, on the line as in the legend, so that two single points
+// of a color differ.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	point := []Point{{0, 1}}
-	svg := Lines{Series: []Series{{Key: Key{Name: "a"}, Points: point}, {Key: Key{Name: "b"}, Points: point, Dashed: true}, {Key: Key{Name: "c"}, Points: make([]Point, 41)}}}.SVG("", "")
+	svg := Lines{Series: []Series{{Key: Key{Name: "a"}, Points: point}, {Key: Key{Name: "b"}, Points: point, Dashed: true},
+		{Key: Key{Name: "c"}, Points: make([]Point, 41)}}}.SVG("", "")
 	for style, want := range map[string]int{`class="f0"`: 2, `class="ring s0"`: 2, "<circle": 4} {
 		if n := strings.Count(svg, style); n != want {
 			t.Errorf("%d times %s, want %d", n, style, want)
@@ -138,7 +142,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestSpread checks the length of the bar through a point, that the axis has it, and that a point without spread has no bar.
+// TestSpread checks the length of the bar through a point, that the axis has it, and that a point without spread has no
+// bar.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	svg := Lines{Series: []Series{{Points: []Point{{0, 2}, {1, 4}, {2, 3}}, Spread: []float64{1, math.NaN(), 0}}}}.SVG("", "")
@@ -157,7 +162,8 @@ func TestSpread(t *testing.T) {
 // TestLastTickStaysInside checks that a wide label at the end of the axis is not cut.
 func TestLastTickStaysInside(t *testing.T) {
 	t.Parallel()
-	svg := Lines{X: Axis{Format: func(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }, Most: 1}, Series: []Series{{Points: []Point{{0, 0}, {1, 1}}}}}.SVG("", "")
+	svg := Lines{X: Axis{Format: func(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }, Most: 1},
+		Series: []Series{{Points: []Point{{0, 0}, {1, 1}}}}}.SVG("", "")
 	ticks := regexp.MustCompile(`<text x="([0-9.]+)" y="[0-9.]+" text-anchor="middle" class="soft">100.0%`).FindAllStringSubmatch(svg, -1)
 	if len(ticks) == 0 {
 		t.Fatalf("no ticks: %s", svg)

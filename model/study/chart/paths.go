@@ -36,8 +36,8 @@ type link struct {
 	inverse            bool
 }
 
-// pathLink is how a step is drawn: from the row of its upper entity along a lane to a row of its own, which has its label, and on to its lower
-// entity, which stands below that row.
+// pathLink is how a step is drawn: from the row of its upper entity along a lane to a row of its own, which has its
+// label, and on to its lower entity, which stands below that row.
 type pathLink struct {
 	link
 	path         int     // the first with the step, from 0
@@ -48,7 +48,8 @@ type pathLink struct {
 	y            float64 // of the label
 }
 
-// pathGraph is the layout of some paths. Each entity has a row of its own, from the source down to the answer, so that no two names overlap.
+// pathGraph is the layout of some paths. Each entity has a row of its own, from the source down to the answer, so that
+// no two names overlap.
 type pathGraph struct {
 	entities []string
 	links    []*pathLink
@@ -57,10 +58,11 @@ type pathGraph struct {
 	lanes    int
 }
 
-// Paths draws the paths of an answer, best first, as a graph: the source at the top, the answer at the bottom, and each entity once, in a row of
-// its own. A step leaves its upper entity, runs down beside the entities between, and joins the line to its lower entity where its relation stands. An
-// arrow points from the head of a fact to its tail, so that an inverse step has it against the reading direction. The strength of a line shows the
-// weight of its best path; a dashed line has a negative one, and lines of the best path have a color. The result is "" without a path to draw.
+// Paths draws the paths of an answer, best first, as a graph: the source at the top, the answer at the bottom, and each
+// entity once, in a row of its own. A step leaves its upper entity, runs down beside the entities between, and joins
+// the line to its lower entity where its relation stands. An arrow points from the head of a fact to its tail, so that
+// an inverse step has it against the reading direction. The strength of a line shows the weight of its best path; a
+// dashed line has a negative one, and lines of the best path have a color. The result is "" without a path to draw.
 func Paths(paths []model.Path) string {
 	g := arrange(paths)
 	if len(g.links) == 0 {
@@ -94,7 +96,8 @@ func Paths(paths []model.Path) string {
 	for i, name := range ends {
 		ends[i] = names.Shorten(names.Escape(name), fullLetters)
 	}
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart paths\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\">\n%s</svg>",
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart paths\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "+
+		"role=\"img\" aria-label=\"%s\">\n%s</svg>",
 		pathsWidth, g.height+pathMargin/2, pathsWidth, g.height+pathMargin/2, escape(fmt.Sprintf("Paths from %s to %s", ends[0], ends[1])), c.elements.String())
 }
 
@@ -175,7 +178,8 @@ func (g *pathGraph) placeRows() {
 	}
 }
 
-// placeLanes puts each step into the lane that is the nearest one free: the line through the entities, unless an entity lies between, or a lane to its left.
+// placeLanes puts each step into the lane that is the nearest one free: the line through the entities, unless an entity
+// lies between, or a lane to its left.
 func (g *pathGraph) placeLanes() {
 	bySize := slices.Clone(g.links)
 	slices.SortStableFunc(bySize, func(a, b *pathLink) int { return cmp.Compare(a.lower-a.upper, b.lower-b.upper) })

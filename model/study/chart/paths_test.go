@@ -90,8 +90,8 @@ func checkTexts(t *testing.T, svg string) {
 	}
 }
 
-// TestPathLanes checks on random walks that no step runs over an entity that it does not touch, nor over another step but on the way to the same
-// entity.
+// TestPathLanes checks on random walks that no step runs over an entity that it does not touch, nor over another step
+// but on the way to the same entity.
 func TestPathLanes(t *testing.T) {
 	t.Parallel()
 	most := 0

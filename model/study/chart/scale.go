@@ -81,8 +81,8 @@ func newScale(axis Axis, values []float64, most int, from, to float64) scale {
 	return s
 }
 
-// logScale returns a logarithmic scale from a power of ten on with a tick at each; one of less than two decades also has ticks at their multiples by 2
-// and 5, and begins and ends at a tick.
+// logScale returns a logarithmic scale from a power of ten on with a tick at each; one of less than two decades also
+// has ticks at their multiples by 2 and 5, and begins and ends at a tick.
 func logScale(axis Axis, low, high, from, to float64) scale {
 	s := scale{axis: axis, low: math.Pow(10, math.Floor(math.Log10(low)+1e-9)), high: high, from: from, to: to}
 	times := []float64{1}
@@ -111,8 +111,8 @@ func logScale(axis Axis, low, high, from, to float64) scale {
 	return s
 }
 
-// labeled returns the ticks with their labels: with four digits, or as many more as tell them apart. Of those that Format
-// writes alike the first remains.
+// labeled returns the ticks with their labels: with four digits, or as many more as tell them apart. Of those that
+// Format writes alike the first remains.
 func (a Axis) labeled(values []float64) []tick {
 	const mostDigits = 17 // of a float64
 	var ticks []tick

@@ -270,7 +270,8 @@ func TestWeightsThatAreNotFinite(t *testing.T) {
 	t.Parallel()
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		f := folderOf(t)
-		bad, good := []safetensors.Tensor[float32]{{Name: "w", Shape: []int{2}, Data: []float32{1, float32(x)}}}, []safetensors.Tensor[float32]{{Name: "w", Shape: []int{1}, Data: []float32{1}}}
+		bad, good := []safetensors.Tensor[float32]{{Name: "w", Shape: []int{2}, Data: []float32{1, float32(x)}}},
+			[]safetensors.Tensor[float32]{{Name: "w", Shape: []int{1}, Data: []float32{1}}}
 		if err := errors.Join(f.Save(t.Context(), record(1, 0), bad, good), f.Save(t.Context(), record(2, 0), good, bad)); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,8 @@ import (
 	"tagnet/model/graph/synthetic"
 )
 
-// Mixture describes the graphs of a training on several. It is compared when a training resumes, and tells which graphs a model has seen.
+// Mixture describes the graphs of a training on several. It is compared when a training resumes, and tells which graphs
+// a model has seen.
 type Mixture struct {
 	// Graphs are the graphs that steps train on; none, where all are made.
 	Graphs []Seen `json:"graphs"`

@@ -19,7 +19,8 @@ type UnknownRelationsError struct {
 	Unknown, Unused []string
 }
 
-// Error counts the relations, and names the first of them, many of the ones that the model lacks, which decide whether it can be used.
+// Error counts the relations, and names the first of them, many of the ones that the model lacks, which decide whether
+// it can be used.
 func (e *UnknownRelationsError) Error() string {
 	text := fmt.Sprintf("the model does not know %d of the graph's relations (%s)", len(e.Unknown), names.First(e.Unknown, 12))
 	if len(e.Unused) > 0 {
@@ -31,9 +32,9 @@ func (e *UnknownRelationsError) Error() string {
 // Unwrap returns ErrMismatch.
 func (e *UnknownRelationsError) Unwrap() error { return ErrMismatch }
 
-// Over returns the parameters of the record's weights over the relations of another graph, which are matched by name, and
-// the relations whose weights are left out because the graph lacks them. The error of a relation that the weights lack is an
-// *UnknownRelationsError.
+// Over returns the parameters of the record's weights over the relations of another graph, which are matched by name,
+// and the relations whose weights are left out because the graph lacks them. The error of a relation that the weights
+// lack is an *UnknownRelationsError.
 func (r Record) Over(weights []safetensors.Tensor[float32], relations []string) (set *parameters.Set[float32], unused []string, err error) {
 	if r.Configuration.Transfers() || slices.Equal(r.Vocabulary.Relations, relations) {
 		set = parameters.NewSet[float32](parameters.Layout(r.Configuration, 2*len(relations)))

@@ -113,8 +113,8 @@ func decode(url string, file manifest.File, data []byte) ([]safetensors.Tensor[f
 	return tensors, nil
 }
 
-// Decode returns the record and the weights of a checkpoint whose files are in memory. name is the name of the record's file,
-// for errors; damage is a *DamagedError.
+// Decode returns the record and the weights of a checkpoint whose files are in memory. name is the name of the record's
+// file, for errors; damage is a *DamagedError.
 func Decode(name string, record, weights []byte) (Record, []safetensors.Tensor[float32], error) {
 	r, err := parse(record)
 	if err != nil {

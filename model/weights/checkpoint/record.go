@@ -62,8 +62,8 @@ const checksumKey = "checksum"
 type Partial struct {
 	// Step counts the finished batches of the epoch.
 	Step int `json:"step"`
-	// Loss is the sum of the losses of the epoch's Queries so far, Messages the messages sent for them. LeftOut is how many of these
-	// had no negatives, and so no loss.
+	// Loss is the sum of the losses of the epoch's Queries so far, Messages the messages sent for them. LeftOut is how
+	// many of these had no negatives, and so no loss.
 	Loss     float64 `json:"loss"`
 	Queries  int64   `json:"queries"`
 	LeftOut  int64   `json:"left_out,omitempty"`
@@ -188,7 +188,8 @@ func (r Record) Check() error {
 		return errors.Join(errors.New("its configuration is invalid"), err)
 	}
 	if p := r.Partial; p != nil {
-		if err := strict.First(strict.Count("partial.step", p.Step), strict.Count("partial.queries", p.Queries), strict.Between("partial.left_out", p.LeftOut, 0, p.Queries), strict.Count("partial.messages", p.Messages),
+		if err := strict.First(strict.Count("partial.step", p.Step), strict.Count("partial.queries", p.Queries),
+			strict.Between("partial.left_out", p.LeftOut, 0, p.Queries), strict.Count("partial.messages", p.Messages),
 			strict.AtLeastZero("partial.seconds", p.Seconds)); err != nil {
 			return err
 		}
@@ -203,8 +204,10 @@ func (r Record) Check() error {
 			return err
 		}
 	}
-	return strict.First(strict.Between("epoch", r.Epoch, 0, math.MaxInt32), strict.Count("step", r.Step), strict.Count("messages", r.Messages), strict.Count("validation.every", r.Validation.Every),
-		strict.Count("validation.limit", r.Validation.Limit), strict.Count("validation.patience", r.Validation.Patience), strict.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
+	return strict.First(strict.Between("epoch", r.Epoch, 0, math.MaxInt32), strict.Count("step", r.Step), strict.Count("messages", r.Messages),
+		strict.Count("validation.every", r.Validation.Every),
+		strict.Count("validation.limit", r.Validation.Limit), strict.Count("validation.patience", r.Validation.Patience),
+		strict.Between("rounds.workers", r.Rounds.Workers, 0, configuration.MostWorkers),
 		strict.Count("rounds.local_steps", r.Rounds.LocalSteps), r.Vocabulary.check(), r.files())
 }
 
@@ -218,7 +221,8 @@ func (r Record) files() error {
 	return strict.First(strict.Count("weights.size", r.Weights.Size), strict.Count("optimizer.size", r.Optimizer.Size))
 }
 
-// check returns an error for a number that no graph has, and for a relation that occurs twice, whose weights would be ambiguous.
+// check returns an error for a number that no graph has, and for a relation that occurs twice, whose weights would be
+// ambiguous.
 func (v Vocabulary) check() error {
 	seen := make(map[string]bool, len(v.Relations))
 	for _, name := range v.Relations {

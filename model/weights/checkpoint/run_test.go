@@ -27,7 +27,8 @@ func TestUnknownNamesAreBounded(t *testing.T) {
 		save(t, f, record(epoch, 0))
 	}
 	_, err := f.Record(t.Context(), "epoch-999")
-	if want := "there are best, last, epoch-001, epoch-002, epoch-003, 3 more, epoch-007, epoch-008, epoch-009"; !errors.Is(err, ErrUnknown) || !strings.HasSuffix(err.Error(), want) {
+	if want := "there are best, last, epoch-001, epoch-002, epoch-003, 3 more, epoch-007, epoch-008, epoch-009"; !errors.Is(err, ErrUnknown) ||
+		!strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, want %q at the end", err, want)
 	}
 }

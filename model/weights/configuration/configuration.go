@@ -51,8 +51,8 @@ const (
 //
 // The zero value of a field is not always valid: start from Default or a preset.
 type Configuration struct {
-	// Relations is the source of relation embeddings: graph, or empty if Dependent chooses table or linear (Source). Normalized
-	// leaves it empty for these two.
+	// Relations is the source of relation embeddings: graph, or empty if Dependent chooses table or linear (Source).
+	// Normalized leaves it empty for these two.
 	Relations string `json:"relations,omitzero"`
 	// RelationLayers is the number of propagation layers between relations, for graph; else 0.
 	RelationLayers int `json:"relation_layers,omitzero"`
@@ -90,8 +90,8 @@ type Configuration struct {
 	Bias bool `json:"bias"`
 	// DegreeMessages replaces each message that the window does not admit by a learned vector.
 	DegreeMessages bool `json:"degree_messages"`
-	// Reach is the most entities that a query propagates through: the ones of the largest personalized PageRank from its source, within
-	// Layers hops (package parts). The others count as not reached. 0 is all.
+	// Reach is the most entities that a query propagates through: the ones of the largest personalized PageRank from
+	// its source, within Layers hops (package parts). The others count as not reached. 0 is all.
 	Reach int `json:"reach,omitzero"`
 	// Remove names the edges that leave the graph of a training query: triple, one_hop or none.
 	Remove string `json:"remove"`
@@ -104,8 +104,8 @@ type Configuration struct {
 	Negatives int `json:"negatives"`
 	// StrictNegatives never draws a known answer as a negative.
 	StrictNegatives bool `json:"strict_negatives"`
-	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach. Unless it is 0, training leaves
-	// out queries whose answer is out of reach.
+	// ReachNegatives is the share of the negatives that are drawn among the entities of a query's Reach. Unless it is
+	// 0, training leaves out queries whose answer is out of reach.
 	ReachNegatives float64 `json:"reach_negatives,omitzero"`
 	// AdversarialTemperature weights negatives of high score more, the lower it is; 0 weights all
 	// equally. The softmax loss does not use it.
@@ -116,18 +116,20 @@ type Configuration struct {
 	LearningRateDecay float64 `json:"learning_rate_decay"`
 	// LeastLearningRate is the learning rate below which it does not decay.
 	LeastLearningRate float64 `json:"least_learning_rate,omitzero"`
-	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a graph it is AdamW's.
+	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a graph it is
+	// AdamW's.
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer; one with several answers counts once for each.
 	BatchSize int `json:"batch_size"`
-	// AnswersPerQuery is the most answers of a (source, relation) that a training query has: they leave its graph together, and it is propagated
-	// once for all of them. 0, as Normalized leaves 1, is one.
+	// AnswersPerQuery is the most answers of a (source, relation) that a training query has: they leave its graph
+	// together, and it is propagated once for all of them. 0, as Normalized leaves 1, is one.
 	AnswersPerQuery int `json:"answers_per_query,omitzero"`
-	// RemovedShare is the most of all answers of a (source, relation) that a training query has, as a share, unless that is less than one. It is
-	// used with several AnswersPerQuery only; Normalized sets it to 0 or, if it is omitted, to a half.
+	// RemovedShare is the most of all answers of a (source, relation) that a training query has, as a share, unless
+	// that is less than one. It is used with several AnswersPerQuery only; Normalized sets it to 0 or, if it is
+	// omitted, to a half.
 	RemovedShare float64 `json:"removed_share,omitzero"`
-	// QueriesPerEpoch is the most training facts that an epoch draws, each in one query. Consecutive epochs draw different ones until all
-	// have been drawn. 0 is all.
+	// QueriesPerEpoch is the most training facts that an epoch draws, each in one query. Consecutive epochs draw
+	// different ones until all have been drawn. 0 is all.
 	QueriesPerEpoch int `json:"queries_per_epoch,omitzero"`
 	// Epochs is the number of passes over the training facts, or over QueriesPerEpoch of them.
 	Epochs int `json:"epochs"`
@@ -143,9 +145,9 @@ type Configuration struct {
 	WeightAverage float64 `json:"weight_average,omitzero"`
 }
 
-// Normalized returns the same configuration for equal models: Dependent chooses between table and linear, not Relations; an omitted
-// RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from a graph; one answer for each query is 0, and an
-// omitted RemovedShare a half.
+// Normalized returns the same configuration for equal models: Dependent chooses between table and linear, not
+// Relations; an omitted RelationLayers becomes Layers; an omitted Attention becomes own, or shared with relations from
+// a graph; one answer for each query is 0, and an omitted RemovedShare a half.
 func (c Configuration) Normalized() Configuration {
 	if c.Relations == RelationsTable || c.Relations == RelationsLinear {
 		c.Relations, c.Dependent = "", c.Relations == RelationsLinear
@@ -174,7 +176,8 @@ func (c Configuration) Normalized() Configuration {
 // binary reports whether the loss is of each score by itself.
 func (c Configuration) binary() bool { return c.Loss != LossSoftmax }
 
-// EqualScores returns the loss of an answer and its negatives that all have the score 0. Where a training collapses, its loss tends to it.
+// EqualScores returns the loss of an answer and its negatives that all have the score 0. Where a training collapses,
+// its loss tends to it.
 func (c Configuration) EqualScores() float64 {
 	if c.binary() {
 		return math.Ln2
@@ -217,7 +220,8 @@ func (c Configuration) Covers(entities int) float64 {
 	return float64(c.Reach) / float64(entities)
 }
 
-// Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of each entity in every layer.
+// Work returns about how many multiply-adds a query takes without truncation: a message along each edge and a score of
+// each entity in every layer.
 func (c Configuration) Work(entities int, edges int64) float64 {
 	return c.Covers(entities) * float64(c.Layers) * float64(c.Dim) * float64(edges+int64(entities))
 }
@@ -234,7 +238,8 @@ func (c Configuration) States() int {
 	return 1
 }
 
-// Ages returns the number of states that an entity passes through within its window, the first of them when it is reached.
+// Ages returns the number of states that an entity passes through within its window, the first of them when it is
+// reached.
 func (c Configuration) Ages() int { return min(c.Delta, c.Layers) + 1 }
 
 // Ratios returns A*Net's node and degree ratio for training or evaluation.

@@ -98,7 +98,8 @@ func TestStringAndParse(t *testing.T) {
 	}
 }
 
-// TestAnswersPerQuery reads queries of several answers: one answer is the same as none given, and a share that is left out a half.
+// TestAnswersPerQuery reads queries of several answers: one answer is the same as none given, and a share that is left
+// out a half.
 func TestAnswersPerQuery(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][2]float64{

@@ -11,7 +11,8 @@ import (
 	"tagnet/formats/strict"
 )
 
-// presetFile is the content of a preset file. Hyperparameters that are not in it come from another preset, or from the default.
+// presetFile is the content of a preset file. Hyperparameters that are not in it come from another preset, or from the
+// default.
 type presetFile struct {
 	// Preset is the name of that preset, empty for the default.
 	Preset string `json:"preset"`

@@ -14,8 +14,8 @@ import (
 //go:embed presets
 var foundFiles embed.FS
 
-// foundPresets holds the presets of a folder: the name of a preset is the name of its file without the extension. A preset may be based on one of
-// the authors' presets, but not on another preset of the folder.
+// foundPresets holds the presets of a folder: the name of a preset is the name of its file without the extension. A
+// preset may be based on one of the authors' presets, but not on another preset of the folder.
 type foundPresets struct {
 	byName map[string]Configuration
 	names  []string // in alphabetical order

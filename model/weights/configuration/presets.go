@@ -8,8 +8,8 @@ import (
 	"tagnet/formats/names"
 )
 
-// Preset returns the configuration that the paper's authors used for a dataset, one of their variants of it, or
-// a configuration that this project's own searches found. The authors' implementation also updated inactive entities, so
+// Preset returns the configuration that the paper's authors used for a dataset, one of their variants of it, or a
+// configuration that this project's own searches found. The authors' implementation also updated inactive entities, so
 // a preset of theirs is a starting point for tuning. An unknown name is an error that names the closest ones.
 func Preset(name string) (Configuration, error) {
 	if c, ok := allFound().byName[name]; ok {
@@ -46,8 +46,8 @@ func authorsPreset(name string) (c Configuration, ok bool) {
 // PresetNames returns the names of all presets: the authors', then our own.
 func PresetNames() []string { return append(AuthorsPresetNames(), FoundPresetNames()...) }
 
-// PresetsHelp lists the names of all presets for the explanation of a flag, and their authors. Names that have the same endings are listed
-// together: "wn-v1, wn-v2 (each also -specific)".
+// PresetsHelp lists the names of all presets for the explanation of a flag, and their authors. Names that have the same
+// endings are listed together: "wn-v1, wn-v2 (each also -specific)".
 func PresetsHelp() string {
 	endings := map[string]string{} // of a name
 	var bases, together []string
@@ -110,7 +110,8 @@ const yes, no = true, false
 // The transductive rows of specific delta have 20 epochs here as in the table of
 // hyperparameters; the paper's text says 25.
 var windowPresets = []windowPreset{
-	// name, delta, dependent, remove, bias, degree, dropout, negatives, adversarial, learning rate, weight decay, batch, epochs, decay, attention, temperature
+	// name, delta, dependent, remove, bias, degree, dropout, negatives, adversarial, learning rate, weight decay,
+	// batch, epochs, decay, attention, temperature
 	{"fb15k-237", 2, yes, RemoveOneHop, no, no, .2, 512, .5, 5e-3, 1e-7, 16, 20, .9, "", 1},
 	{"fb15k-237-wide", 3, yes, RemoveOneHop, no, no, .4, 2048, .5, 5e-3, 1e-7, 16, 20, .9, "", 1},
 	{"fb15k-237-specific", 2, yes, RemoveOneHop, no, no, .2, 512, .5, 5e-3, 1e-7, 16, 20, .9, AttentionOwn, 1},
@@ -168,7 +169,8 @@ type prioritizedPreset struct {
 }
 
 var prioritizedPresets = []prioritizedPreset{
-	// name, aggregate, dependent, remove, node ratio, the same at evaluation (0: no other), negatives, adversarial, delta, dropout
+	// name, aggregate, dependent, remove, node ratio, the same at evaluation (0: no other), negatives, adversarial,
+	// delta, dropout
 	{"fb15k-237", AggregatePNA, yes, RemoveOneHop, .1, 0, 512, .5, 2, .1},
 	{"wn18rr", AggregatePNA, no, RemoveTriple, .1, 0, 128, .5, 3, .3},
 	{"fb-v1", AggregateSum, yes, RemoveTriple, .5, 1, 32, .5, 2, .1},

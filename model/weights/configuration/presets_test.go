@@ -37,7 +37,8 @@ func TestEveryPresetIsLegal(t *testing.T) {
 		if c.Specific() != strings.HasSuffix(name, "-specific") {
 			t.Errorf("preset %q: delta_mode %s", name, c.DeltaMode)
 		}
-		if c.Prioritized() != strings.HasSuffix(name, "-astar") || c.Windowed() == (strings.HasSuffix(name, "-astar") && !strings.HasSuffix(name, "-window-astar")) {
+		if c.Prioritized() != strings.HasSuffix(name, "-astar") ||
+			c.Windowed() == (strings.HasSuffix(name, "-astar") && !strings.HasSuffix(name, "-window-astar")) {
 			t.Errorf("preset %q: policy %s", name, c.Policy)
 		}
 	}

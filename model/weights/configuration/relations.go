@@ -46,8 +46,8 @@ func (c Configuration) Source() string {
 	return RelationsTable
 }
 
-// RelationTensors returns the parameters of each layer for the source of relations, and whether the embeddings of queries'
-// relations are a parameter.
+// RelationTensors returns the parameters of each layer for the source of relations, and whether the embeddings of
+// queries' relations are a parameter.
 func (c Configuration) RelationTensors() (layer []RelationTensor, query bool) {
 	source := relationSources[c.Source()]
 	return source.layer, source.query
@@ -59,6 +59,6 @@ func (c Configuration) relationsGiven() bool { return c.Relations != "" }
 // dependentGiven reports whether Dependent chooses the source.
 func (c Configuration) dependentGiven() bool { return c.Relations == "" }
 
-// Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it needs the
-// graph of the relations.
+// Transfers reports whether no parameter belongs to a relation, so that the model answers queries on any graph. Then it
+// needs the graph of the relations.
 func (c Configuration) Transfers() bool { return relationSources[c.Source()].transfers }

@@ -7,8 +7,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// The prefixes of the names of tensors, for the two parts of a model whose relations come from a graph, and the number of types of edges
-// between relations.
+// The prefixes of the names of tensors, for the two parts of a model whose relations come from a graph, and the number
+// of types of edges between relations.
 const (
 	RelationPart  = "relation_model."
 	EntityPart    = "entity_model."
@@ -25,7 +25,8 @@ func OfSource[F Float](s *Set[F]) (layout []Shape) {
 	return layout
 }
 
-// layoutBetween lists the tensors of a model whose relations come from a graph, in the order of ULTRA's published files.
+// layoutBetween lists the tensors of a model whose relations come from a graph, in the order of ULTRA's published
+// files.
 func layoutBetween(c configuration.Configuration) []Shape {
 	d := c.Dim
 	var layout []Shape

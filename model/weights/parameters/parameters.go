@@ -67,9 +67,8 @@ func (s Shape) Size() int {
 	return size
 }
 
-// Layout lists the tensors of a configuration's model over a number of relations (2R, inverses
-// included), in the order of NBFNet-PyG's state_dict, or of ULTRA's where relations come from a graph: then no tensor depends on
-// their number.
+// Layout lists the tensors of a configuration's model over a number of relations (2R, inverses included), in the order
+// of NBFNet-PyG's state_dict, or of ULTRA's where relations come from a graph: then no tensor depends on their number.
 func Layout(c configuration.Configuration, relations int) []Shape {
 	if c.Transfers() {
 		return layoutBetween(c)

@@ -2,8 +2,8 @@ package parameters
 
 import "tagnet/model/weights/configuration"
 
-// OfRelations reports for each tensor of a configuration's layout whether it has a block of equal size for each relation, base relations
-// by id, then their inverses: whether its size depends on the number of relations.
+// OfRelations reports for each tensor of a configuration's layout whether it has a block of equal size for each
+// relation, base relations by id, then their inverses: whether its size depends on the number of relations.
 func OfRelations(c configuration.Configuration) []bool {
 	few, more := Layout(c, 2), Layout(c, 4)
 	byRelation := make([]bool, len(few))
@@ -13,9 +13,9 @@ func OfRelations(c configuration.Configuration) []bool {
 	return byRelation
 }
 
-// MatchRelations finds the base relations of a graph among those that weights were trained with, by their names, which are
-// distinct. rows has, for each relation of the graph, its id among the trained relations if it is one. unknown are the
-// graph's others; unused are the trained ones that the graph lacks.
+// MatchRelations finds the base relations of a graph among those that weights were trained with, by their names, which
+// are distinct. rows has, for each relation of the graph, its id among the trained relations if it is one. unknown are
+// the graph's others; unused are the trained ones that the graph lacks.
 func MatchRelations(trained, graph []string) (rows []int, unknown, unused []string) {
 	left := make(map[string]int, len(trained))
 	for i, name := range trained {
@@ -38,8 +38,8 @@ func MatchRelations(trained, graph []string) (rows []int, unknown, unused []stri
 	return rows, unknown, unused
 }
 
-// CopyRelations copies the blocks of relations from a tensor that has base of them, and their inverses. rows has, for each
-// base relation of to, the base relation of from whose block it gets.
+// CopyRelations copies the blocks of relations from a tensor that has base of them, and their inverses. rows has, for
+// each base relation of to, the base relation of from whose block it gets.
 func CopyRelations[F Float](to, from []F, base int, rows []int) {
 	block := len(from) / (2 * base)
 	for i, row := range rows {

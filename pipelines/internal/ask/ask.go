@@ -160,8 +160,8 @@ type answersJob struct {
 	outputs  []string
 }
 
-// writeAnswers makes the outputs, unless they are there: it writes the tables of queries and lists, then runs the job. Each of followers is
-// for Job.
+// writeAnswers makes the outputs, unless they are there: it writes the tables of queries and lists, then runs the job.
+// Each of followers is for Job.
 func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
 	output := a.NewOutput("ask", a.folder, j.queries, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(j.params(lock.Lock{}, ""))} })
 	output.Outputs = append(j.outputs, a.skippedOutputs()...)
@@ -207,8 +207,8 @@ func (a *asking) candidates() int {
 	return asking.Candidates()
 }
 
-// backward returns the number of answers that are scored in the other direction, at most: candidates, and known answers, each of which is scored with
-// its fact first, and without it in both directions.
+// backward returns the number of answers that are scored in the other direction, at most: candidates, and known
+// answers, each of which is scored with its fact first, and without it in both directions.
 func (a *asking) backward() int64 { return a.distinct*int64(a.candidates()) + 3*a.knownAnswers }
 
 // followBackward shows behind a bar how many candidates are queried in the other direction, until stop is called.
@@ -244,7 +244,8 @@ func (a *asking) countKnown(ctx context.Context) error {
 	return nil
 }
 
-// times returns the work of a query and its explanations in queries that are propagated alone: less than 1 where a batch shares it.
+// times returns the work of a query and its explanations in queries that are propagated alone: less than 1 where a
+// batch shares it.
 func (a *asking) times() float64 {
 	times := 1.0
 	if a.flags.relation != "" {

@@ -49,7 +49,8 @@ func TestUserQueries(t *testing.T) {
 			t.Errorf("line %d is %q, want a new answer after %q", i+1, lines[i], want)
 		}
 	}
-	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ",
+		"already exists: ") {
 		t.Errorf("a second run says\n%s", again)
 	}
 	if !strings.Contains(out, "duplicate queries: 1") {
@@ -65,7 +66,8 @@ func TestUserQueries(t *testing.T) {
 	}
 }
 
-// TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates, graph, and what becomes of known answers.
+// TestAskForMany compares the answers to many queries with the rules, by sources, relations, candidates, graph, and
+// what becomes of known answers.
 func TestAskForMany(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	few := []string{"e003", "e017", "e042"}
@@ -91,7 +93,8 @@ func TestAskForMany(t *testing.T) {
 		{[]string{"--relation", "skip", "--sources", fewFile, "--known"}, "relation-skip-known-few", few, []string{"skip"}, nil, kg.All, 12, true},
 		{[]string{"--relation", "~next,next", "--sources", fewFile}, "relation-inverse-next-next-few", few, []string{"next", "~next"}, nil, kg.All, 1, false},
 		{[]string{"--relation", "skip", "--candidates", fewFile, "--output", "mine"}, "mine", everyone, []string{"skip"}, few, kg.All, 2, false},
-		{[]string{"--relation", "~skip", "--graph", "train", "--known"}, "relation-inverse-skip-known-train", everyone, []string{"~skip"}, nil, "train", 4, true},
+		{[]string{"--relation", "~skip", "--graph", "train", "--known"}, "relation-inverse-skip-known-train", everyone, []string{"~skip"}, nil, "train", 4,
+			true},
 	} {
 		flags := append([]string{"--workspace", w, "--top_k", fmt.Sprint(c.k)}, c.flags...)
 		out := pipelinetest.Succeed(t, Pipeline(), flags...)
@@ -115,7 +118,8 @@ func TestAskForMany(t *testing.T) {
 		if again := pipelinetest.Succeed(t, Pipeline(), flags...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 			t.Errorf("%v: a second run says\n%s\nthe first said\n%s", c.flags, again, out)
 		}
-		if fitted := c.graph == kg.All; fitted != strings.Contains(out, "  probability ") || fitted == strings.Contains(out, "no probabilities: these are fitted in the graph of all facts") {
+		if fitted := c.graph == kg.All; fitted != strings.Contains(out, "  probability ") ||
+			fitted == strings.Contains(out, "no probabilities: these are fitted in the graph of all facts") {
 			t.Errorf("%v: about probabilities it says\n%s", c.flags, out)
 		}
 	}
@@ -131,8 +135,8 @@ func TestAskForMany(t *testing.T) {
 	}
 }
 
-// TestAsksAreKeptApart checks that another ask does not overwrite the answers to the first, and that a list in another order is
-// the same ask.
+// TestAsksAreKeptApart checks that another ask does not overwrite the answers to the first, and that a list in another
+// order is the same ask.
 func TestAsksAreKeptApart(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	list := scoringtest.File(t, "list.txt", "e003\ne017\n")
@@ -172,7 +176,8 @@ func TestNoAnswers(t *testing.T) {
 // TestAskAboutTypes asks about the entities of a type for those of another, and why.
 func TestAskAboutTypes(t *testing.T) {
 	w := scoringtest.Trained(t, "typed")
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2", "--explain", "--known")
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2",
+		"--explain", "--known")
 	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-back-> e005") { // the known answer, without its fact
 		t.Errorf("it says\n%s", out)
 	}
@@ -191,7 +196,8 @@ func TestAskAboutTypes(t *testing.T) {
 	if len(explained) == 0 {
 		t.Error("no explanations")
 	}
-	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "type:Fiz"); !strings.Contains(stderr, `--sources: unknown type "Fiz"; closest: "Fizz"`) {
+	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--relation", "next", "--sources", "type:Fiz"); !strings.Contains(stderr,
+		`--sources: unknown type "Fiz"; closest: "Fizz"`) {
 		t.Errorf("it says %s", stderr)
 	}
 }
@@ -213,7 +219,8 @@ func TestStandardInput(t *testing.T) {
 		t.Errorf("it is answered by\n%s", out)
 	}
 	pipe("e003\tnext\nnobody\tnext\n")
-	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--queries", "-"); !strings.HasPrefix(stderr, "standard input:2: unknown entity \"nobody\"") {
+	if _, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--queries", "-"); !strings.HasPrefix(stderr,
+		"standard input:2: unknown entity \"nobody\"") {
 		t.Errorf("it says %s", stderr)
 	}
 	pipe("e003\n")
@@ -235,7 +242,8 @@ func TestTopKBeyondTheGraph(t *testing.T) {
 	}
 }
 
-// TestAllUnknownNamesAtOnce checks that one run tells of every unknown name of a file with its line, and of very many the first ones and the number.
+// TestAllUnknownNamesAtOnce checks that one run tells of every unknown name of a file with its line, and of very many
+// the first ones and the number.
 func TestAllUnknownNamesAtOnce(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	for name, c := range map[string]struct {
@@ -244,7 +252,8 @@ func TestAllUnknownNamesAtOnce(t *testing.T) {
 		lines []string // how each line of the error begins
 	}{
 		"queries": {"e003\tnext\nnobody\tnexd\ne004\tnext\nsomebody\tnext\n", []string{"--queries"},
-			[]string{`F:2: unknown entity "nobody"; closest: `, `F:2: unknown relation "nexd"; closest: "next"`, `F:4: unknown entity "somebody"; closest: `, "F: 3 names are unknown"}},
+			[]string{`F:2: unknown entity "nobody"; closest: `, `F:2: unknown relation "nexd"; closest: "next"`, `F:4: unknown entity "somebody"; closest: `,
+				"F: 3 names are unknown"}},
 		"triples": {"e003\tnext\tnobody\nsomebody\tnext\te001\n", []string{"--queries"},
 			[]string{`F:1: unknown entity "nobody"`, `F:2: unknown entity "somebody"`, "F: 2 names are unknown"}},
 		"names": {"nobody\ne003\nsomebody\n", []string{"--relation", "next", "--sources"},

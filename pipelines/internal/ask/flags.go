@@ -29,9 +29,13 @@ func Pipeline() command.Pipeline {
 		Summary: "Answers queries with a trained model: those of a file, or those of relations about many entities. Scores the triples of a file, too.",
 		First:   "workspace run queries relation sources candidates known model output top_k explain device memory",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.queries, "queries", "", "`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
-			set.StringVar(&f.relation, "relation", "", "`R,~S|all|~all`: instead of a file, the relations to ask about all --sources; a leading ~ is the inverse")
-			command.Choice(set, &f.onUnknown, "on_unknown", fail, []string{fail, skip}, "stop at names of --queries that the graph does not have; or skip their lines, which "+skippedFile+" lists, and answer the others")
+			set.StringVar(&f.queries, "queries", "",
+				"`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples "+
+					"to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
+			set.StringVar(&f.relation, "relation", "",
+				"`R,~S|all|~all`: instead of a file, the relations to ask about all --sources; a leading ~ is the inverse")
+			command.Choice(set, &f.onUnknown, "on_unknown", fail, []string{fail, skip},
+				"stop at names of --queries that the graph does not have; or skip their lines, which "+skippedFile+" lists, and answer the others")
 			f.AskFlags.Register(set, "with --relation, the entities to ask about", "the only entities that may be answers")
 			set.BoolVar(&f.known, "known", false, "list known answers, too, each scored without its own fact: the 100 best of a query")
 			f.Flags.Register(set, "best answers of each query, 1 or more")

@@ -29,8 +29,8 @@ type lines struct {
 	inGraph    int64 // triples that are edges of the graph
 }
 
-// readLines reads the file of --queries, and looks up the ids of its names in the graph that is queried. It tells of all unknown ones at once, or skips
-// their lines.
+// readLines reads the file of --queries, and looks up the ids of its names in the graph that is queried. It tells of
+// all unknown ones at once, or skips their lines.
 func (f *flags) readLines(ctx context.Context, e *command.Environment, loaded *kg.KG, view *kg.View) (lines, error) {
 	url := f.queries
 	return scoring.ReadOnce(ctx, "queries", url, func(name string, r io.Reader) (q lines, err error) {

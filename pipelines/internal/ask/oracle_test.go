@@ -77,8 +77,8 @@ func (o *oracle) all(source, relation string) (list []judged) {
 	return list
 }
 
-// answers returns the answers to a query by the rules: of the best new ones by score, at least 10, the k surest, and the known ones, if they are
-// wanted. candidates, unless nil, are the only ones.
+// answers returns the answers to a query by the rules: of the best new ones by score, at least 10, the k surest, and
+// the known ones, if they are wanted. candidates, unless nil, are the only ones.
 func (o *oracle) answers(query int64, source, relation string, candidates []string, k int, known bool) (rows []parquet.Answer) {
 	o.t.Helper()
 	list := o.all(source, relation)

@@ -20,7 +20,8 @@ func TestPipedQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { os.WriteFile(pipe, []byte("e003\t~next\n"), 0o600) }()
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", scoringtest.Trained(t, "plain"), "--queries", pipe, "--top_k", "1", "--known"); !strings.Contains(out, "e002") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", scoringtest.Trained(t, "plain"), "--queries", pipe, "--top_k", "1",
+		"--known"); !strings.Contains(out, "e002") {
 		t.Errorf("it is answered by\n%s", out)
 	}
 }

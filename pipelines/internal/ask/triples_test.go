@@ -36,8 +36,8 @@ func rowOf(s model.ScoredTriple, line int) parquet.Triple {
 	return r
 }
 
-// TestTriples compares the table and the text with the library: facts of the graph, of another split, triples that are neither, a loop and
-// one whose tail is out of reach.
+// TestTriples compares the table and the text with the library: facts of the graph, of another split, triples that are
+// neither, a loop and one whose tail is out of reach.
 func TestTriples(t *testing.T) {
 	for kind, prefix := range map[string]string{"plain": "e", "inductive": "o"} {
 		t.Run(kind, func(t *testing.T) {
@@ -53,7 +53,8 @@ func TestTriples(t *testing.T) {
 			}
 			flags := []string{"--workspace", w, "--queries", scoringtest.File(t, "triples.tsv", text.String())}
 			out := pipelinetest.Succeed(t, Pipeline(), flags...)
-			for _, want := range []string{"duplicate triples: 1; each is answered once", "triples: 8 (in the graph, and scored without themselves: 4)", "the least plausible first", "  unreached", "answers/triples/triples.tsv"} {
+			for _, want := range []string{"duplicate triples: 1; each is answered once", "triples: 8 (in the graph, and scored without themselves: 4)",
+				"the least plausible first", "  unreached", "answers/triples/triples.tsv"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
@@ -78,8 +79,10 @@ func TestTriples(t *testing.T) {
 				t.Errorf("triples (-library +score):\n%s", diff)
 			}
 			slices.SortStableFunc(want, evaluation.LeastPlausible)
-			pipelinetest.SameText(t, "triples.tsv", pipelinetest.Read(t, w, "runs/main/answers/triples/triples.tsv"), evaluation.TriplesHeading+string(evaluation.TripleLines(want)))
-			if worst, first := fmt.Sprintf("   1  %s  %s  %s", want[0].Head, want[0].Relation, want[0].Tail), out[strings.Index(out, "   1  "):]; !strings.HasPrefix(first, worst) {
+			pipelinetest.SameText(t, "triples.tsv", pipelinetest.Read(t, w, "runs/main/answers/triples/triples.tsv"),
+				evaluation.TriplesHeading+string(evaluation.TripleLines(want)))
+			if worst, first := fmt.Sprintf("   1  %s  %s  %s", want[0].Head, want[0].Relation, want[0].Tail),
+				out[strings.Index(out, "   1  "):]; !strings.HasPrefix(first, worst) {
 				t.Errorf("the first is not %s in\n%s", worst, out)
 			}
 			if again := pipelinetest.Succeed(t, Pipeline(), flags...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
@@ -92,7 +95,8 @@ func TestTriples(t *testing.T) {
 // TestPairs compares the relations of pairs with the library.
 func TestPairs(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
-	flags := []string{"--workspace", w, "--queries", scoringtest.File(t, "pairs.tsv", "e012\t?\te013\ne003\t?\te002\ne012\t?\te013\ne020\t?\te050\n"), "--top_k", "2"}
+	flags := []string{"--workspace", w, "--queries", scoringtest.File(t, "pairs.tsv", "e012\t?\te013\ne003\t?\te002\ne012\t?\te013\ne020\t?\te050\n"),
+		"--top_k", "2"}
 	out := pipelinetest.Succeed(t, Pipeline(), flags...)
 	m, err := model.Open(t.Context(), w)
 	if err != nil {
@@ -148,12 +152,14 @@ func TestTriplesRefused(t *testing.T) {
 		"e001\t?\te003\n":                        {"--explain is for queries", []string{"--explain"}},
 		"e001\t?\te004\n":                        {"--memory 1 is too small: scoring triples on this graph with ", []string{"--memory", "1"}},
 	} {
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", text)}, c.flags...)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(),
+			append([]string{"--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", text)}, c.flags...)...)
 		if code == 0 || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%q: exit code %d, %s, want %s", text, code, stderr, c.want)
 		}
 	}
-	if files := pipelinetest.Files(t, filepath.Join(w, "runs/main")); slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(name string) bool { return strings.HasPrefix(name, "evaluation") }) {
+	if files := pipelinetest.Files(t, filepath.Join(w, "runs/main")); slices.ContainsFunc(slices.Collect(maps.Keys(files)),
+		func(name string) bool { return strings.HasPrefix(name, "evaluation") }) {
 		t.Error("a refused run left files")
 	}
 }
@@ -177,7 +183,8 @@ func TestTriplesOnADevice(t *testing.T) {
 // TestULTRATriples compares triples and a pair, that ULTRA scores, with the library.
 func TestULTRATriples(t *testing.T) {
 	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
-	base := []string{"--workspace", w, "--model", weights, "--queries", scoringtest.File(t, "triples.tsv", "e003\t_has_part\te004\ne005\t_hypernym\te006\ne007\t_has_part\te007\n")}
+	base := []string{"--workspace", w, "--model", weights, "--queries",
+		scoringtest.File(t, "triples.tsv", "e003\t_has_part\te004\ne005\t_hypernym\te006\ne007\t_has_part\te007\n")}
 	out := pipelinetest.Succeed(t, Pipeline(), append(base, "--threads", "2")...)
 	if !strings.Contains(out, "  probability ") {
 		t.Errorf("it says\n%s", out)

@@ -12,8 +12,8 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 )
 
-// TestOnUnknown skips lines with unknown names, of which the first line is one: skipped.tsv has their names, the last lines of the
-// output account for all, and the other lines are answered as without these, under their own numbers.
+// TestOnUnknown skips lines with unknown names, of which the first line is one: skipped.tsv has their names, the last
+// lines of the output account for all, and the other lines are answered as without these, under their own numbers.
 func TestOnUnknown(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "next", "--output", "first") // which fits probabilities, and says so
@@ -85,7 +85,8 @@ func TestNothingIsLeft(t *testing.T) {
 	if code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
-	for _, want := range []string{`:1: unknown entity "e00x"; closest: `, `:2: unknown relation "nexd"; closest: `, ": 2 names are unknown; no line is left to answer\n"} {
+	for _, want := range []string{`:1: unknown entity "e00x"; closest: `, `:2: unknown relation "nexd"; closest: `,
+		": 2 names are unknown; no line is left to answer\n"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("no %q in\n%s", want, stderr)
 		}

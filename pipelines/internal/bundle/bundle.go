@@ -25,8 +25,8 @@ type work struct {
 	files  []bundle.File
 	// left are the files that are not written yet.
 	left []bundle.File
-	// perWave is how many files one pipeline makes. fits returns how many the budget allows if the elements of a part take a number of bytes;
-	// nil where the elements are in other processes.
+	// perWave is how many files one pipeline makes. fits returns how many the budget allows if the elements of a part
+	// take a number of bytes; nil where the elements are in other processes.
 	perWave int
 	fits    func(bytes int64) int
 }
@@ -149,7 +149,8 @@ func (f *flags) header(ctx context.Context, e *command.Environment, m manifest.M
 	return h, nil
 }
 
-// divide chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has what its searches send.
+// divide chooses the threads, and how many files a pipeline makes: as many as --memory allows where this process has
+// what its searches send.
 func (f *flags) divide(e *command.Environment, found *work, sizes budget.Sizes) error {
 	perFile := int64(found.files[0].Parts)
 	estimate, guess := budget.Parts(sizes, f.configuration, perFile, int64(len(found.params.Edges)))
@@ -192,7 +193,8 @@ func (found *work) find(ctx context.Context, e *command.Environment) error {
 	return nil
 }
 
-// adapt chooses the number of files of the next pipeline by the bytes that parts have taken: an estimate before the first would be far off.
+// adapt chooses the number of files of the next pipeline by the bytes that parts have taken: an estimate before the
+// first would be far off.
 func (found *work) adapt(bytes, parts int64) {
 	const margin = 2 // later parts may be larger
 	if found.fits != nil && bytes > 0 {

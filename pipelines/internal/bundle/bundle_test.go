@@ -24,7 +24,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 
-// prepared returns a workspace with a graph of random facts over a chain of entities, in the inductive setting with an inference graph too.
+// prepared returns a workspace with a graph of random facts over a chain of entities, in the inductive setting with an
+// inference graph too.
 func prepared(t *testing.T, seed uint64, inductive bool) string {
 	t.Helper()
 	workspace := t.TempDir()
@@ -112,7 +113,8 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--reach", "10", "--split", "test", "--limit", "-1"}, "--limit is -1"},
 		{[]string{"--reach", "10", "--memory", "1"}, "--memory 1 is too small"},
 	} {
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--", Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.flags...)...)
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: "--", Says: []string{test.says}},
+			append([]string{"--workspace", workspace}, test.flags...)...)
 	}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"preprocess"}}, "--workspace", t.TempDir(), "--reach", "10")
 	if left, err := storage.List(t.Context(), filepath.Join(workspace, "bundles")); err != nil || len(left) > 0 {
@@ -120,7 +122,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestSecondRun holds that a folder that is complete stays, that another configuration is refused, and that --force writes it.
+// TestSecondRun holds that a folder that is complete stays, that another configuration is refused, and that --force
+// writes it.
 func TestSecondRun(t *testing.T) {
 	workspace := prepared(t, 3, false)
 	arguments := []string{"--workspace", workspace, "--reach", "10", "--layers", "3"}
@@ -128,7 +131,8 @@ func TestSecondRun(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), arguments...); !strings.Contains(out, "complete with the same configuration") {
 		t.Errorf("the second run says %q", out)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"remove is \"triple\" there", "--force"}}, append(arguments, "--remove", "none")...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"remove is \"triple\" there", "--force"}},
+		append(arguments, "--remove", "none")...)
 	pipelinetest.Succeed(t, Pipeline(), append(arguments, "--remove", "none", "--force")...)
 }
 
@@ -142,8 +146,10 @@ func TestNext(t *testing.T) {
 	workspace := prepared(t, 6, false)
 	for _, step := range []struct{ flags, next string }{
 		{"--split valid --limit 9 --reach 20 --layers 3", "bundle --workspace W --reach 20 --layers 3 --queries_per_epoch N"},
-		{"--layers 3 --reach 20 --queries_per_epoch 30 --epochs 2 --seed 4 --remove none", "train --workspace W --bundles --reach 20 --layers 3 --remove none --queries_per_epoch 30 --epochs 2 --seed 4 --valid_limit 9"},
-		{"--split valid --limit 9 --reach 20 --layers 3", "train --workspace W --bundles --reach 20 --layers 3 --remove none --queries_per_epoch 30 --epochs 2 --seed 4 --valid_limit 9"},
+		{"--layers 3 --reach 20 --queries_per_epoch 30 --epochs 2 --seed 4 --remove none",
+			"train --workspace W --bundles --reach 20 --layers 3 --remove none --queries_per_epoch 30 --epochs 2 --seed 4 --valid_limit 9"},
+		{"--split valid --limit 9 --reach 20 --layers 3",
+			"train --workspace W --bundles --reach 20 --layers 3 --remove none --queries_per_epoch 30 --epochs 2 --seed 4 --valid_limit 9"},
 		{"--split test --limit 9 --reach 20 --layers 3", "score --workspace W --bundles --reach 20 --limit 9"},
 		{"--split test --limit 999999 --reach 20 --layers 3 --force", "score --workspace W --bundles --reach 20"},
 		{"--reach 21", "bundle --workspace W --split valid --reach 21"},

@@ -17,7 +17,8 @@ type flags struct {
 	limit, memory int64
 }
 
-// hyperparameters decide which parts are found. The ones from queries_per_epoch on decide which queries a training draws.
+// hyperparameters decide which parts are found. The ones from queries_per_epoch on decide which queries a training
+// draws.
 var hyperparameters = []string{"reach", "layers", "remove", "queries_per_epoch", "epochs", "batch_size"}
 
 // Pipeline is go run ./pipelines/bundle.
@@ -30,7 +31,8 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			f.configuration = configuration.Default()
 			command.Choice(set, &f.split, "split", parts.Train, kg.Splits, "the split whose queries get parts")
-			set.Int64Var(&f.limit, "limit", 0, "with --split valid or test: most queries that get parts, spread evenly over all, those of score --limit and train --valid_limit; 0 or more, 0 takes all")
+			set.Int64Var(&f.limit, "limit", 0, "with --split valid or test: most queries that get parts, spread evenly over all, those of score --limit "+
+				"and train --valid_limit; 0 or more, 0 takes all")
 			for _, field := range configuration.Fields() {
 				if slices.Contains(hyperparameters, field.Name) {
 					set.Var(&hyperparameter{field, f}, field.Name, field.Usage())

@@ -11,6 +11,7 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	p := Build([]stage.File{{}}, stage.Params{Folder: "mem://bundles", Edges: []string{"edges"}, Header: parts.Header{Split: "test", Layers: 1, Reach: 5, Entities: 9}})
+	p := Build([]stage.File{{}}, stage.Params{Folder: "mem://bundles", Edges: []string{"edges"},
+		Header: parts.Header{Split: "test", Layers: 1, Reach: 5, Entities: 9}})
 	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, p))
 }

@@ -102,8 +102,9 @@ func (d *discovering) recorded() any {
 	return r
 }
 
-// ask makes the passes that ask for the facts from heads to tails, of which nil is all, in a graph of entities. Where there is one list, its
-// entities are queried; else both directions, so that neither side lacks its best facts where it has far more entities than the other.
+// ask makes the passes that ask for the facts from heads to tails, of which nil is all, in a graph of entities. Where
+// there is one list, its entities are queried; else both directions, so that neither side lacks its best facts where it
+// has far more entities than the other.
 func (d *discovering) ask(heads, tails []int32, entities int64) {
 	inverse := make([]int32, len(d.relations))
 	for i, r := range d.relations {
@@ -131,7 +132,8 @@ func (d *discovering) ask(heads, tails []int32, entities int64) {
 		answers := count(p.lists.Candidates)
 		d.backward += min(answers*int64(len(p.relations)), p.queries*min(answers, int64(d.Best)))
 	}
-	d.E.Say("queries: %s, and backward at most %s (relations: %s)", progress.Count(d.queries), progress.Count(d.backward), progress.Count(int64(len(d.relations))))
+	d.E.Say("queries: %s, and backward at most %s (relations: %s)", progress.Count(d.queries), progress.Count(d.backward),
+		progress.Count(int64(len(d.relations))))
 }
 
 // jobs returns the pipelines of a list, in their order.

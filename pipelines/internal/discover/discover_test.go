@@ -61,8 +61,8 @@ type asked struct {
 	sources, relations, among []int32 // nil is all
 }
 
-// listed returns the list that a model makes of the best new answers of some queries, all held in memory, as the table has it, and the number of
-// queries that are queried backward.
+// listed returns the list that a model makes of the best new answers of some queries, all held in memory, as the table
+// has it, and the number of queries that are queried backward.
 func listed(t *testing.T, w, graph string, best int, all ...asked) (rows []parquet.Fact, backward int) {
 	t.Helper()
 	ctx := t.Context()
@@ -125,8 +125,8 @@ func upTo(list []int32, n int) []int32 {
 	return all
 }
 
-// TestFacts compares lists with those of all candidates in memory: of both directions and one, with lists of entities, of a graph with loops and a
-// symmetric relation, and of one that lacks the held-out facts.
+// TestFacts compares lists with those of all candidates in memory: of both directions and one, with lists of entities,
+// of a graph with loops and a symmetric relation, and of one that lacks the held-out facts.
 func TestFacts(t *testing.T) {
 	fizz := []int32{} // of the type, every third entity
 	for i := int32(0); i < 60; i += 3 {
@@ -150,13 +150,15 @@ func TestFacts(t *testing.T) {
 		"one each":  {kind: "plain", flags: []string{"--top_k", "1"}, k: 1, asked: []asked{{}}},
 		"all pairs": {kind: "plain", flags: []string{"--relation", "skip", "--top_k", "100"}, k: 100, asked: []asked{{relations: []int32{2, 5}}}},
 		"loops":     {kind: "looped", flags: []string{"--top_k", "4"}, k: 4, asked: []asked{{}}},
-		"training":  {kind: "plain", flags: []string{"--relation", "back", "--top_k", "3", "--graph", "train"}, k: 3, graph: "test", asked: []asked{{relations: []int32{0, 3}}}},
+		"training": {kind: "plain", flags: []string{"--relation", "back", "--top_k", "3", "--graph", "train"}, k: 3, graph: "test",
+			asked: []asked{{relations: []int32{0, 3}}}},
 		"typed": {
 			kind: "typed", flags: []string{"--relation", "next,skip", "--top_k", "3", "--sources", "type:Fizz", "--candidates", "type:Fizz"}, k: 3,
 			asked: []asked{{fizz, []int32{1, 2}, fizz}, {fizz, inverse(1, 2), fizz}},
 		},
 		"of heads": {kind: "typed", flags: []string{"--top_k", "3", "--sources", "type:Fizz"}, k: 3, asked: []asked{{fizz, []int32{0, 1, 2}, nil}}},
-		"of tails": {kind: "typed", flags: []string{"--relation", "back", "--top_k", "3", "--candidates", "type:Fizz"}, k: 3, asked: []asked{{fizz, inverse(0), nil}}},
+		"of tails": {kind: "typed", flags: []string{"--relation", "back", "--top_k", "3", "--candidates", "type:Fizz"}, k: 3,
+			asked: []asked{{fizz, inverse(0), nil}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w string
@@ -220,14 +222,15 @@ func TestFactsAreMadeOnce(t *testing.T) {
 	}
 }
 
-// TestBoundsOfFacts checks that the number of facts and the lowest probability bound a list, and that what it has is the same however it is
-// computed.
+// TestBoundsOfFacts checks that the number of facts and the lowest probability bound a list, and that what it has is
+// the same however it is computed.
 func TestBoundsOfFacts(t *testing.T) {
 	w := pipelinetest.Template(t, "lacking", func(workspace string) { // facts of a rule
 		files := pipelinetest.Ring("e", 150)
 		delete(files, "test.txt")
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, files))
-		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02",
+			"--negatives", "8")
 	})
 	ask := []string{"--workspace", w, "--relation", "next,skip", "--top_k", "4", "--force"}
 	pipelinetest.Succeed(t, Pipeline(), ask...)
@@ -251,7 +254,8 @@ func TestBoundsOfFacts(t *testing.T) {
 // TestFactsWithoutProbabilities checks that a list without probabilities says so, and is ordered by the lower score.
 func TestFactsWithoutProbabilities(t *testing.T) {
 	few := pipelinetest.Template(t, "few", func(workspace string) {
-		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", scoringtest.File(t, "facts.tsv", "a\tr\tb\nb\tr\tc\nc\ts\ta\nc\tr\td\n"))
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset",
+			scoringtest.File(t, "facts.tsv", "a\tr\tb\nb\tr\tc\nc\ts\ta\nc\tr\td\n"))
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	})
 	for _, c := range []struct {
@@ -318,7 +322,8 @@ func TestExplainFacts(t *testing.T) {
 		}
 		for i, want := range paths {
 			r := rows[i]
-			if r.Query != f.Position || r.Source != f.Head || r.Relation != f.Relation || r.Direction != metrics.Tail || r.Entity != f.Tail || r.Path != int32(i+1) || r.Text != want.Text() {
+			if r.Query != f.Position || r.Source != f.Head || r.Relation != f.Relation || r.Direction != metrics.Tail || r.Entity != f.Tail ||
+				r.Path != int32(i+1) || r.Text != want.Text() {
 				t.Fatalf("%+v is explained by %+v, want %v", f, r, want)
 			}
 			if printed := strings.Contains(out, want.String()+"\n"); f.Position <= 20 && i < 2 && !printed {

@@ -23,9 +23,10 @@ const mostFacts = 10_000_000
 func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
-		Name:    "discover",
-		Summary: "Lists new facts of the graph by a trained model, the most probable first: the best answers of all --sources, of all --candidates, or without lists in both directions.",
-		First:   "workspace run relation sources candidates missing model output top_k most threshold explain memory",
+		Name: "discover",
+		Summary: "Lists new facts of the graph by a trained model, the most probable first: the best answers of all --sources, of all --candidates, or " +
+			"without lists in both directions.",
+		First: "workspace run relation sources candidates missing model output top_k most threshold explain memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.relation, "relation", scoring.All, "`R,S|all`: the relations of the facts")
 			f.AskFlags.Register(set, "heads of the facts", "their tails")

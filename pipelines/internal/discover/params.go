@@ -43,11 +43,13 @@ func (d *discovering) loads() []command.Load {
 		rows := p.queries * int64(d.Best)
 		candidates += rows
 		loads = append(loads, command.Load{
-			Step: "discover.candidates", Elements: p.queries, Unit: "queries", Parts: workload.Count(p.queries, rows, work), Bytes: discovery.CandidateBytes * rows,
+			Step: "discover.candidates", Elements: p.queries, Unit: "queries", Parts: workload.Count(p.queries, rows, work),
+			Bytes: discovery.CandidateBytes * rows,
 		})
 	}
 	loads = append(loads,
-		command.Load{Step: "discover.backward", Elements: d.backward, Unit: "queries backward, at most", Parts: discover.Ranges, Bytes: externalsort.FactRowBytes * candidates},
+		command.Load{Step: "discover.backward", Elements: d.backward, Unit: "queries backward, at most", Parts: discover.Ranges,
+			Bytes: externalsort.FactRowBytes * candidates},
 		command.Load{Step: "discover.select", Elements: candidates, Unit: "candidates, at most", Parts: discover.Ranges})
 	return append(loads, d.ExplanationLoads("discover.explain", discover.Explained(int64(d.flags.most), d.Kept()))...)
 }

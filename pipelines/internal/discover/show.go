@@ -82,7 +82,8 @@ func factLine(r parquet.Fact) string {
 // saySummary prints what the list was made of.
 func (d *discovering) saySummary(s metrics.Discovery) {
 	say := d.E.Say
-	say("candidates: %s, of %s queries; queries that were asked backward: %s", progress.Count(s.Candidates), progress.Count(s.Queries), progress.Count(s.BackwardQueries))
+	say("candidates: %s, of %s queries; queries that were asked backward: %s", progress.Count(s.Candidates), progress.Count(s.Queries),
+		progress.Count(s.BackwardQueries))
 	switch p := s.Probabilities; {
 	case p == nil:
 		without := ""
@@ -91,7 +92,8 @@ func (d *discovering) saySummary(s metrics.Discovery) {
 		}
 		say("the list is in the order of the lower one of a fact's two scores%s", without)
 	case p.Unclaimed > 0:
-		say("candidates without a probability, since fewer than 2 facts of their relations are among what was fitted to: %s; they are last", progress.Count(p.Unclaimed))
+		say("candidates without a probability, since fewer than 2 facts of their relations are among what was fitted to: %s; they are last",
+			progress.Count(p.Unclaimed))
 	}
 	if s.Listed == 0 && d.flags.threshold > 0 {
 		say("no new fact has a probability of --threshold %g or more", d.flags.threshold)

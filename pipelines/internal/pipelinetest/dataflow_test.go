@@ -97,7 +97,8 @@ func TestDataflowLauncherPassesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.Command("../../../infra/dataflow/launch.sh", "train", "--bucket", "gs://b/w", "--epochs", "5", "--workers", "3", "--", "--workers", "2", "--preset", "a b")
+	c := exec.Command("../../../infra/dataflow/launch.sh", "train", "--bucket", "gs://b/w", "--epochs", "5", "--workers", "3", "--", "--workers", "2",
+		"--preset", "a b")
 	c.Env = append(os.Environ(), "TAGNET_BIN="+bin)
 	out, err := c.Output()
 	if err != nil {
@@ -124,7 +125,8 @@ func checkJob(t *testing.T, name, transform, workspace string, out []byte) {
 	}
 	e := job.Request.Environment
 	got := map[string]any{"project": job.Request.ProjectID, "options": e.ServiceOptions, "temporary": e.TempStoragePrefix}
-	want := map[string]any{"project": "p", "options": []string{"worker_accelerator=type:nvidia-tesla-t4;count:1;install-nvidia-driver"}, "temporary": workspace + "/staging/tmp"}
+	want := map[string]any{"project": "p", "options": []string{"worker_accelerator=type:nvidia-tesla-t4;count:1;install-nvidia-driver"},
+		"temporary": workspace + "/staging/tmp"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: the environment (-want +got):\n%s", name, diff)
 	}

@@ -21,8 +21,8 @@ func noDriver(int) (device.Device, error) {
 // hideDevices lets the tests compute on the CPU also on machines with a device, so that their results are the same.
 var hideDevices = sync.OnceFunc(func() { accelerator.Register(gpu.Driver(noDriver)) })
 
-// UseDevices gives the machine a number of imaginary devices until the test ends, cuda:0 and so on. They compute what the CPU does with the default
-// kernel, and record what they do. The test must not run in parallel with others.
+// UseDevices gives the machine a number of imaginary devices until the test ends, cuda:0 and so on. They compute what
+// the CPU does with the default kernel, and record what they do. The test must not run in parallel with others.
 func UseDevices(t testing.TB, devices int) learntest.Machine {
 	t.Helper()
 	hideDevices()
@@ -43,7 +43,8 @@ type Fault struct {
 	Err        error
 }
 
-// Faults returns the ways in which a device fails, with errors as package cuda words them. It is lost after a number of steps, or of scorings.
+// Faults returns the ways in which a device fails, with errors as package cuda words them. It is lost after a number of
+// steps, or of scorings.
 func Faults(steps int) map[string]Fault {
 	old := remedy.Do("CUDA 12.4 (driver 550) or later is needed; update NVIDIA's driver or %v", device.UseCPU)
 	full := remedy.Do("end other processes on the GPU or %v", device.UseCPU)
@@ -53,7 +54,8 @@ func Faults(steps int) map[string]Fault {
 		return Fault{operations, after, remedy.Errorf(remedied, format, wrapped)}
 	}
 	return map[string]Fault{
-		"no driver":       fails(open, 0, remedy.Do("install NVIDIA's driver or %v", device.UseCPU), "opening CUDA device 0: %w: libcuda.so.1 is not found", device.ErrNoDriver),
+		"no driver": fails(open, 0, remedy.Do("install NVIDIA's driver or %v", device.UseCPU), "opening CUDA device 0: %w: libcuda.so.1 is not found",
+			device.ErrNoDriver),
 		"no device":       fails(open, 0, device.UseCPU, "opening CUDA device 0: %w: the driver finds no GPU", device.ErrNoDevice),
 		"driver too old":  fails(made, 0, old, "loading kernels on CUDA device 0: %w: it is for CUDA 12.2", device.ErrOldDriver),
 		"kernels refused": fails(made, 0, device.UseCPU, "loading kernels on CUDA device 0 (GPU): %w: line 3", device.ErrRefused),
@@ -62,7 +64,8 @@ func Faults(steps int) map[string]Fault {
 	}
 }
 
-// UseFaulty makes a device that fails the machine's only one until the test ends. The test must not run in parallel with others.
+// UseFaulty makes a device that fails the machine's only one until the test ends. The test must not run in parallel
+// with others.
 func UseFaulty(t testing.TB, f Fault) {
 	t.Helper()
 	calls := 0

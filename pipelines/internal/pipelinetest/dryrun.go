@@ -26,8 +26,8 @@ func ResetFlags(t testing.TB, names ...string) {
 	}
 }
 
-// DryRun checks that a pipeline with --dry_run and --force prints a job with a step of that name, and changes no file of
-// the workspace. With --async, or on a cluster that cannot see the workspace, it is refused.
+// DryRun checks that a pipeline with --dry_run and --force prints a job with a step of that name, and changes no file
+// of the workspace. With --async, or on a cluster that cannot see the workspace, it is refused.
 func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments ...string) {
 	t.Helper()
 	ResetFlags(t, "runner", "environment_type", "dry_run", "async", "project", "region", "staging_location")
@@ -51,7 +51,8 @@ func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments 
 	// What cannot run is refused before anything is printed.
 	Fail(t, p, Failure{Code: command.ExitFailure, Begin: "--workspace " + workspace + " is a folder of this machine"},
 		append(arguments, "--dry_run", "--runner", "dataflow", "--project", "p", "--region", "r", "--staging_location", "gs://bucket/staging")...)
-	Fail(t, p, Failure{Code: command.ExitUsage, Begin: "--async: ", Says: []string{"publishes", "nohup"}}, append(arguments, "--runner", "direct", "--dry_run=false", "--async")...)
+	Fail(t, p, Failure{Code: command.ExitUsage, Begin: "--async: ", Says: []string{"publishes", "nohup"}},
+		append(arguments, "--runner", "direct", "--dry_run=false", "--async")...)
 	Same(t, Files(t, workspace), before)
 }
 

@@ -14,8 +14,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 )
 
-// checkEncoding checks that a cluster gets the transforms and elements of a pipeline as they are: the runner of the tests, in this process, encodes
-// neither. What is decoded has the functions and types of before, and no value has a field that the encoding leaves out.
+// checkEncoding checks that a cluster gets the transforms and elements of a pipeline as they are: the runner of the
+// tests, in this process, encodes neither. What is decoded has the functions and types of before, and no value has a
+// field that the encoding leaves out.
 func checkEncoding(t testing.TB, edges []*graph.MultiEdge) {
 	t.Helper()
 	environment, err := graphx.CreateEnvironment(t.Context(), "beam:env:docker:v1", func(context.Context) string { return "image" })

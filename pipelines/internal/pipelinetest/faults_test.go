@@ -116,8 +116,8 @@ func restore(t *testing.T, workspace string, files map[string]string) {
 	}
 }
 
-// TestTemporaryFaults runs every pipeline in a bucket while one in eight requests fails in some temporary way: each ends with the bytes of a run in a
-// local folder.
+// TestTemporaryFaults runs every pipeline in a bucket while one in eight requests fails in some temporary way: each
+// ends with the bytes of a run in a local folder.
 func TestTemporaryFaults(t *testing.T) {
 	bucket, proxy := gcstest.FaultyBucket(t, 10*time.Second)
 	workspace, steps := bucket+folder, steps(t)
@@ -177,12 +177,14 @@ func TestOutage(t *testing.T) {
 // TestMissingBucket checks that a command names a bucket that does not exist, whether it reads or writes.
 func TestMissingBucket(t *testing.T) {
 	gcstest.Bucket(t)
-	for _, p := range []command.Pipeline{preprocess.Pipeline(), study.Distances(), train.Pipeline(), score.Pipeline(), study.Messages(), report.Pipeline(), bundle.Pipeline()} {
+	for _, p := range []command.Pipeline{preprocess.Pipeline(), study.Distances(), train.Pipeline(), score.Pipeline(), study.Messages(), report.Pipeline(),
+		bundle.Pipeline()} {
 		arguments := []string{"--workspace", "gs://missing/workspace"}
 		if p.Name == "bundle" {
 			arguments = append(arguments, "--reach", "8") // which it wants before it looks for the workspace
 		}
-		want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the bucket gs://missing does not exist", "gcloud storage buckets create gs://missing"}}
+		want := pipelinetest.Failure{Code: command.ExitFailure,
+			Says: []string{"the bucket gs://missing does not exist", "gcloud storage buckets create gs://missing"}}
 		pipelinetest.Fail(t, p, want, arguments...)
 	}
 }
@@ -241,7 +243,8 @@ func checkEnd(t *testing.T, workspace string, code int, stderr string, want map[
 		return
 	}
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if message := lines[len(lines)-1]; code != command.ExitFailure || !strings.Contains(message, workspace) || strings.Contains(stderr, "goroutine") || strings.Contains(message, "--force") {
+	if message := lines[len(lines)-1]; code != command.ExitFailure || !strings.Contains(message, workspace) || strings.Contains(stderr, "goroutine") ||
+		strings.Contains(message, "--force") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 	for name, text := range got {

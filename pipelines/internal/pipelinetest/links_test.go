@@ -20,7 +20,8 @@ func complete(t *testing.T, all []step) string {
 	return pipelinetest.Template(t, "complete", func(workspace string) { reference(t, workspace, all) })
 }
 
-// planted returns a copy of a workspace in which a symbolic link stands in the place of a file or folder, and where that is now.
+// planted returns a copy of a workspace in which a symbolic link stands in the place of a file or folder, and where
+// that is now.
 func planted(t *testing.T, workspace, name string) (copied, target string) {
 	t.Helper()
 	outer := t.TempDir()
@@ -70,8 +71,10 @@ func TestLinksInAWorkspace(t *testing.T) {
 	for i, names := range [][]string{
 		{"graph", "graph/.lock", "graph/manifest.json", "graph/entities.arrow"},
 		{"distances", "distances/test", "distances/test/.lock", "distances/test/manifest.json", "distances/test/distribution.json"},
-		{"runs", "runs/main", "runs/main/checkpoints", "runs/main/checkpoints/.lock", "runs/main/checkpoints/manifest.json", "runs/main/checkpoints/best", "runs/main/checkpoints/shards", "runs/main/training.jsonl"},
-		{"runs", "runs/main/evaluation", "runs/main/evaluation/test/.lock", "runs/main/evaluation/test/manifest.json", "runs/main/evaluation/test/metrics.json"},
+		{"runs", "runs/main", "runs/main/checkpoints", "runs/main/checkpoints/.lock", "runs/main/checkpoints/manifest.json", "runs/main/checkpoints/best",
+			"runs/main/checkpoints/shards", "runs/main/training.jsonl"},
+		{"runs", "runs/main/evaluation", "runs/main/evaluation/test/.lock", "runs/main/evaluation/test/manifest.json",
+			"runs/main/evaluation/test/metrics.json"},
 		{"runs/main/messages", "runs/main/messages/test/.lock", "runs/main/messages/test/manifest.json", "runs/main/messages/test/summary.json"},
 		{"report", "report/index.html"},
 		{"bundles", "bundles/test-k8-t2", "bundles/test-k8-t2/.lock", "bundles/test-k8-t2/manifest.json", "bundles/test-k8-t2/header.json"},
@@ -107,7 +110,8 @@ func TestResumeThroughALink(t *testing.T) {
 	w, target := planted(t, complete(t, all), "runs/main/checkpoints/last")
 	pipelinetest.Remove(t, w, "runs/main/checkpoints", manifest.FileName)
 	pipelinetest.Write(t, filepath.Join(w, "runs/main/checkpoints", lock.FileName), `{"ended":true}`)
-	stderr := pipelinetest.Fail(t, all[2].pipeline(), pipelinetest.Failure{Code: command.ExitFailure}, append([]string{"--workspace", w, "--resume"}, all[2].arguments...)...)
+	stderr := pipelinetest.Fail(t, all[2].pipeline(), pipelinetest.Failure{Code: command.ExitFailure},
+		append([]string{"--workspace", w, "--resume"}, all[2].arguments...)...)
 	if !strings.Contains(stderr, "it is a symbolic link") {
 		t.Errorf("the error is %s", stderr)
 	}

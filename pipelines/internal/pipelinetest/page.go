@@ -67,7 +67,8 @@ func OpenPage(t testing.TB, url string, width, height int) *Page {
 	return p
 }
 
-// startBrowser returns the browser, with a pipe in each direction, its files 3 and 4. Where none is installed, it skips the test.
+// startBrowser returns the browser, with a pipe in each direction, its files 3 and 4. Where none is installed, it skips
+// the test.
 func startBrowser(t testing.TB) *browser {
 	t.Helper()
 	running.Lock()
@@ -91,7 +92,8 @@ func startBrowser(t testing.TB) *browser {
 	if err := errors.Join(err, err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe", "--user-data-dir="+home)
+	c := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe",
+		"--user-data-dir="+home)
 	c.ExtraFiles = []*os.File{theirIn, theirOut}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
@@ -119,7 +121,8 @@ func closeBrowser() {
 	}
 }
 
-// call sends a command and decodes its result, unless result is nil. Of the events it keeps what is said on the console.
+// call sends a command and decodes its result, unless result is nil. Of the events it keeps what is said on the
+// console.
 func (p *Page) call(method string, parameters map[string]any, result any) {
 	p.t.Helper()
 	b := p.browser
@@ -194,8 +197,8 @@ func EvaluateOnPage[T any](p *Page, expression string) (value T) {
 	return value
 }
 
-// Said returns the events of the console so far, as JSON: what the page wrote there, its uncaught errors, and the browser's messages
-// about it, such as what its policy refused.
+// Said returns the events of the console so far, as JSON: what the page wrote there, its uncaught errors, and the
+// browser's messages about it, such as what its policy refused.
 func (p *Page) Said() []string {
 	p.t.Helper()
 	EvaluateOnPage[bool](p, "new Promise(done => setTimeout(done, 0, true))") // events that are under way arrive before
@@ -236,7 +239,8 @@ func (p *Page) Type(text string) {
 // Press presses and releases a key by its name, such as Tab, Enter or ArrowDown.
 func (p *Page) Press(key string) {
 	p.t.Helper()
-	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40}[key]}
+	event := map[string]any{"type": "keyDown", "key": key, "code": key,
+		"windowsVirtualKeyCode": map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40}[key]}
 	if text, ok := map[string]string{"Enter": "\r", " ": " "}[key]; ok {
 		event["text"] = text
 	}
@@ -246,8 +250,8 @@ func (p *Page) Press(key string) {
 	p.call("Input.dispatchKeyEvent", event, nil)
 }
 
-// Accessible returns the names of the elements with a role, such as button or link, in the order of the page, as its accessibility tree tells them to
-// screen readers.
+// Accessible returns the names of the elements with a role, such as button or link, in the order of the page, as its
+// accessibility tree tells them to screen readers.
 func (p *Page) Accessible(role string) (names []string) {
 	p.t.Helper()
 	var tree struct {

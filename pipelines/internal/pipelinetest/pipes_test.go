@@ -14,8 +14,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestPipesInAWorkspace puts named pipes in the place of files of a workspace. Opening one waits for its other end, which
-// nobody opens: a command fails at once instead.
+// TestPipesInAWorkspace puts named pipes in the place of files of a workspace. Opening one waits for its other end,
+// which nobody opens: a command fails at once instead.
 func TestPipesInAWorkspace(t *testing.T) {
 	all := steps(t)
 	workspace := complete(t, all)
@@ -28,8 +28,10 @@ func TestPipesInAWorkspace(t *testing.T) {
 		{preprocess, "graph/.lock", true}, {preprocess, "graph/manifest.json", false},
 		{distances, "distances/test/.lock", true}, {distances, "distances/test/manifest.json", false}, {distances, "distances/test/distribution.json", false},
 		{distances, "graph/manifest.json", false}, {distances, "graph/edges-00000-of-00001.arrow", true},
-		{train, "runs/main/checkpoints/.lock", true}, {train, "runs/main/checkpoints/manifest.json", false}, {train, "runs/main/training.jsonl", true}, {train, "graph/relations.arrow", true},
-		{score, "runs/main/evaluation/test/.lock", true}, {score, "runs/main/evaluation/test/manifest.json", false}, {score, "runs/main/checkpoints/best", true},
+		{train, "runs/main/checkpoints/.lock", true}, {train, "runs/main/checkpoints/manifest.json", false}, {train, "runs/main/training.jsonl", true},
+		{train, "graph/relations.arrow", true},
+		{score, "runs/main/evaluation/test/.lock", true}, {score, "runs/main/evaluation/test/manifest.json", false},
+		{score, "runs/main/checkpoints/best", true},
 		{messages, "runs/main/messages/test/.lock", true}, {messages, "runs/main/messages/test/summary.json", false},
 		{report, "report/index.html", false},
 		{bundle, "bundles/test-k8-t2/.lock", true}, {bundle, "bundles/test-k8-t2/manifest.json", false}, {bundle, "graph/edges-00000-of-00001.arrow", true},
@@ -62,7 +64,8 @@ func TestPipesInAWorkspace(t *testing.T) {
 			}()
 			select {
 			case e := <-done:
-				if e.code != command.ExitFailure || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, at+": it is a named pipe, not a regular file: remove it") {
+				if e.code != command.ExitFailure || strings.Count(e.stderr, "\n") != 1 ||
+					!strings.Contains(e.stderr, at+": it is a named pipe, not a regular file: remove it") {
 					t.Errorf("exit code %d, error %q", e.code, e.stderr)
 				}
 			case <-time.After(10 * time.Second):

@@ -40,7 +40,8 @@ func Listening(pid int) (open []string, err error) {
 	return open, nil
 }
 
-// socketAddress returns an address of /proc as the net package writes it: the words of IP are in the byte order of the machine, here little-endian.
+// socketAddress returns an address of /proc as the net package writes it: the words of IP are in the byte order of the
+// machine, here little-endian.
 func socketAddress(text string) string {
 	ip, port, _ := strings.Cut(text, ":")
 	bytes, _ := hex.DecodeString(ip)

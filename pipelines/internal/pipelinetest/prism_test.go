@@ -16,15 +16,16 @@ import (
 	"tagnet/pipelines/internal/train"
 )
 
-// TestPrismGivesTheLocalBytes runs every pipeline in this process, where no element is encoded, and on Prism as a job server, which encodes all and divides
-// them among several bundles, and compares the files. Prism listens on all addresses and runs programs for whoever reaches it: it is started only if
-// TAGNET_PRISM says so.
+// TestPrismGivesTheLocalBytes runs every pipeline in this process, where no element is encoded, and on Prism as a job
+// server, which encodes all and divides them among several bundles, and compares the files. Prism listens on all
+// addresses and runs programs for whoever reaches it: it is started only if TAGNET_PRISM says so.
 func TestPrismGivesTheLocalBytes(t *testing.T) {
 	if os.Getenv("TAGNET_PRISM") == "" {
 		t.Skip("it opens a port to all: TAGNET_PRISM=1 runs it")
 	}
 	all := append(steps(t),
-		step{train.Pipeline, []string{"--run", "rounds", "--workers", "2", "--local_steps", "3", "--dim", "4", "--layers", "2", "--negatives", "4", "--batch_size", "32", "--epochs", "2"}},
+		step{train.Pipeline, []string{"--run", "rounds", "--workers", "2", "--local_steps", "3", "--dim", "4", "--layers", "2", "--negatives", "4",
+			"--batch_size", "32", "--epochs", "2"}},
 		step{ask.Pipeline, []string{"--relation", "next"}},
 		step{discover.Pipeline, []string{"--relation", "next", "--explain"}})
 	outer := t.TempDir()

@@ -20,7 +20,8 @@ func graphOf(files map[string]string) map[string]string {
 	return graph
 }
 
-// TestReplacingKilled kills preprocess --force at random times: at each the graph is the earlier or the new one, whole, and the next run replaces it.
+// TestReplacingKilled kills preprocess --force at random times: at each the graph is the earlier or the new one, whole,
+// and the next run replaces it.
 func TestReplacingKilled(t *testing.T) {
 	w := t.TempDir()
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 30)))

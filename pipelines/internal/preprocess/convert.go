@@ -23,8 +23,8 @@ import (
 // inputFolder is the folder of converted texts, below spillFolder, which is removed when the tables are written.
 const inputFolder = "input"
 
-// convert writes the files that the Beam job cannot read as tab-separated text, below the folder of the tables, where the workers
-// of a cluster find it. It returns the dataset with these texts.
+// convert writes the files that the Beam job cannot read as tab-separated text, below the folder of the tables, where
+// the workers of a cluster find it. It returns the dataset with these texts.
 func (f *flags) convert(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) (dataset, error) {
 	c := converter{flags: f, folder: storage.Join(folder, spillFolder, inputFolder), source: &source, prefixes: &rdf.Prefixes{}}
 	ctx = held.Guard(ctx)

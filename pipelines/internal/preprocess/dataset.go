@@ -58,15 +58,15 @@ const divided = "all"
 // bytesPerEdgeShard is the size of training texts for each file of edges: about a million facts.
 const bytesPerEdgeShard = 64 << 20
 
-// The size of the chunks of a text, which are read in parallel. A chunk takes about a second of a core. Each has a spill
-// file in every table, so there are not many.
+// The size of the chunks of a text, which are read in parallel. A chunk takes about a second of a core. Each has a
+// spill file in every table, so there are not many.
 const (
 	chunkBytes = 16 << 20
 	maxChunks  = 64
 )
 
-// openDataset finds and hashes the files of the training graph and, unless inference is empty, of the inference graph. A graph may
-// stand alone, without validation and test facts.
+// openDataset finds and hashes the files of the training graph and, unless inference is empty, of the inference graph.
+// A graph may stand alone, without validation and test facts.
 func (f *flags) openDataset(ctx context.Context, name string, training []string, inferenceName string, inference []string) (dataset, error) {
 	d, err := f.openGraphs(ctx, name, training, inferenceName, inference)
 	if err != nil {
@@ -87,7 +87,8 @@ func (f *flags) openGraphs(ctx context.Context, name string, training []string, 
 	d := dataset{name: name, labels: map[string]string{}}
 	if err := f.openGraph(ctx, &d, training, triples.Training); err != nil || len(inference) == 0 {
 		if err == nil && f.inferenceOnly && !d.layout {
-			err = command.Usage("--inference_only: %s does not have the files of two graphs, train.txt with inference.txt or msg.txt", strings.Join(training, ","))
+			err = command.Usage("--inference_only: %s does not have the files of two graphs, train.txt with inference.txt or msg.txt",
+				strings.Join(training, ","))
 		}
 		return d, err
 	}
@@ -95,7 +96,8 @@ func (f *flags) openGraphs(ctx context.Context, name string, training []string, 
 	return d, f.openGraph(ctx, &d, inference, triples.Inference)
 }
 
-// openGraph adds the files of one graph: a folder of splits, or one or several tables, each of them a file of facts or a folder with its parts.
+// openGraph adds the files of one graph: a folder of splits, or one or several tables, each of them a file of facts or
+// a folder with its parts.
 func (f *flags) openGraph(ctx context.Context, d *dataset, urls []string, graph string) error {
 	before := len(d.files)
 	for i, url := range urls {
@@ -224,7 +226,8 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 		t.options.Header = t.options.Header || heading
 	}
 	// Only plain tab-separated facts are read by the job where they are.
-	t.convert = t.divide || comments > 0 || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
+	t.convert = t.divide || comments > 0 || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" ||
+		f.relationNames != ""
 	// The file is read once, for its hash and its chunks.
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
 	if t.convert {
@@ -246,7 +249,8 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 	return nil
 }
 
-// fileNames returns the names of the files of splits, and of the inference graph's facts, by their keys in counts.Dataset.Repeated.
+// fileNames returns the names of the files of splits, and of the inference graph's facts, by their keys in
+// counts.Dataset.Repeated.
 func (d dataset) fileNames() map[string]string {
 	names := map[string]string{}
 	for _, t := range d.files {

@@ -35,7 +35,8 @@ func degreesOf(text string, more ...string) (d counts.Degrees) {
 	return d
 }
 
-// TestDegrees compares the degrees of both graphs with those counted from the texts. Entities of test facts alone have no facts of the graph.
+// TestDegrees compares the degrees of both graphs with those counted from the texts. Entities of test facts alone have
+// no facts of the graph.
 func TestDegrees(t *testing.T) {
 	var lonely []string
 	training, inference := pipelinetest.Chain(3, "e", 60), pipelinetest.Chain(4, "o", 40)
@@ -55,7 +56,8 @@ func TestDegrees(t *testing.T) {
 		inference["train.txt"] += fmt.Sprintf("o%03d\tr0\to%03d\n", i, i)
 	}
 	w := t.TempDir()
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, training), "--inference", pipelinetest.Dataset(t, inference))
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, training), "--inference",
+		pipelinetest.Dataset(t, inference))
 	s, err := counts.ReadDataset(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)

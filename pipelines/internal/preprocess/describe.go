@@ -98,7 +98,8 @@ func notes(s counts.Dataset, files map[string]string) []string {
 		}
 		for _, column := range c.Unread {
 			if column.False > 0 {
-				add("warning: %s has the labels of true and false facts, and %s of false ones became facts: leave these out of the file", column.Name, plural(column.False, "line"))
+				add("warning: %s has the labels of true and false facts, and %s of false ones became facts: leave these out of the file", column.Name,
+					plural(column.False, "line"))
 			}
 		}
 		if c.Split != nil {
@@ -141,7 +142,8 @@ func unmeasured(s counts.Dataset) string {
 	const answers = "zero, the foundation model, or a model that is trained here, answer your own queries"
 	switch valid, test := s.Queries["valid"] > 0, s.Queries["test"] > 0; {
 	case !valid && !test:
-		return "no validation and no test facts (valid.txt, test.txt): " + answers + ", but no model can be measured; preprocess --split 80,10,10 divides one file of facts"
+		return "no validation and no test facts (valid.txt, test.txt): " + answers +
+			", but no model can be measured; preprocess --split 80,10,10 divides one file of facts"
 	case !test:
 		return "no test facts (test.txt): " + answers + ", but they can be measured only on the validation facts, which choose the epoch"
 	case !valid:
@@ -173,7 +175,8 @@ func percent(share float64) string {
 
 // sides says how --split divided a file.
 func sides(s counts.Division, relations int64) []string {
-	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]), progress.Count(s.Facts[2]))
+	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]),
+		progress.Count(s.Facts[2]))
 	if s.Moved > 0 {
 		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))
 	}
@@ -189,7 +192,8 @@ func sides(s counts.Division, relations int64) []string {
 		if s.Untested == 1 {
 			them = "it"
 		}
-		lines = append(lines, fmt.Sprintf("warning: no test fact has %s: %s; the test metrics do not measure %s", plural(int64(s.Untested), "relation"), strings.Join(names, ", "), them))
+		lines = append(lines, fmt.Sprintf("warning: no test fact has %s: %s; the test metrics do not measure %s", plural(int64(s.Untested), "relation"),
+			strings.Join(names, ", "), them))
 	}
 	if s.NearInverse+s.NearSame == 0 {
 		return append(lines, "near-inverse relations: none")

@@ -24,7 +24,8 @@ func (f *flags) check(e *command.Environment) error {
 		}
 	}
 	// The built-in sample takes none of the flags that describe files.
-	for _, other := range []struct{ flag, value string }{{"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"columns", f.columnList}, {"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
+	for _, other := range []struct{ flag, value string }{{"inference", f.inference}, {"split", f.split}, {"types", f.types}, {"columns", f.columnList},
+		{"format", string(f.format)}, {"entity_names", f.entityNames}, {"relation_names", f.relationNames}} {
 		if f.isMade && other.value != "" {
 			return command.Usage("--%s is %q without a --dataset of files: the built-in %s needs none", other.flag, other.value, f.made.Name)
 		}
@@ -47,8 +48,10 @@ func (f *flags) check(e *command.Environment) error {
 		}
 		f.shares[i] = value
 	}
-	if sum := f.shares[0] + f.shares[1] + f.shares[2]; !slices.ContainsFunc([]float64{1, 10, 100}, func(whole float64) bool { return math.Abs(sum-whole) <= 1e-9*whole }) {
-		e.Say("--split %s adds up to %g: the shares are %s, %s and %s", f.split, sum, percent(f.shares[0]/sum), percent(f.shares[1]/sum), percent(f.shares[2]/sum))
+	if sum := f.shares[0] + f.shares[1] + f.shares[2]; !slices.ContainsFunc([]float64{1, 10, 100},
+		func(whole float64) bool { return math.Abs(sum-whole) <= 1e-9*whole }) {
+		e.Say("--split %s adds up to %g: the shares are %s, %s and %s", f.split, sum, percent(f.shares[0]/sum), percent(f.shares[1]/sum),
+			percent(f.shares[2]/sum))
 	}
 	return nil
 }

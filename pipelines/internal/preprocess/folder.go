@@ -150,7 +150,8 @@ func openFolder(ctx context.Context, url string, format facts.Format) (folder, e
 	return f, f.override(format)
 }
 
-// override adds the files whose ending belongs to another text format than --format, for splits that have no other file.
+// override adds the files whose ending belongs to another text format than --format, for splits that have no other
+// file.
 func (f *folder) override(format facts.Format) error {
 	found := map[string]string{}
 	for _, name := range f.others {
@@ -160,7 +161,8 @@ func (f *folder) override(format facts.Format) error {
 			continue
 		}
 		if found[split] != "" {
-			return fmt.Errorf("%s and %s both exist, and --format %s fits both: remove one", storage.Join(f.url, found[split]), storage.Join(f.url, name), format)
+			return fmt.Errorf("%s and %s both exist, and --format %s fits both: remove one", storage.Join(f.url, found[split]), storage.Join(f.url, name),
+				format)
 		}
 		found[split] = name
 	}
@@ -217,7 +219,8 @@ func (f folder) lacks(split string) error {
 			return missing(fmt.Sprintf("%s not found: %s has %s, which is %s", storage.Join(f.url, f.usual(split)), f.url, name, other))
 		}
 	}
-	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .jsonl, .nt, .nq, .ttl, .parquet); give the path of the file of facts, or rename it",
+	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .jsonl, .nt, .nq, .ttl, .parquet); give the path of "+
+		"the file of facts, or rename it",
 		storage.Join(f.url, f.usual(split)), f.url, few(f.all()), wanted))
 }
 

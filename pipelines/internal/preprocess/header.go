@@ -10,9 +10,10 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line of column names: its words
-// occur in no other line. Package facts finds the usual names of columns. First lines of other files do not count, as these may be headers too,
-// but the files of one folder are alike: a header of one is the header of all. The files of --inference may be written otherwise, and say nothing.
+// checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line
+// of column names: its words occur in no other line. Package facts finds the usual names of columns. First lines of
+// other files do not count, as these may be headers too, but the files of one folder are alike: a header of one is the
+// header of all. The files of --inference may be written otherwise, and say nothing.
 func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	if f.header != auto {
 		return nil
@@ -43,8 +44,9 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	return nil
 }
 
-// isHeader reports whether no word of the first line of the first text occurs in another line of some texts, of which there is one, and, where
-// the texts are alike, whether all have that first line. It reads up to what shows that it is none.
+// isHeader reports whether no word of the first line of the first text occurs in another line of some texts, of which
+// there is one, and, where the texts are alike, whether all have that first line. It reads up to what shows that it is
+// none.
 func isHeader(ctx context.Context, texts []text, alike bool) (bool, error) {
 	var first facts.Fact
 	lines, found := 0, false

@@ -41,7 +41,8 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, source fold
 			}
 			return err
 		}
-		// A .dict file of a dataset whose facts have names already is not used. The first file tells for all of the folder.
+		// A .dict file of a dataset whose facts have names already is not used. The first file tells for all of the
+		// folder.
 		isDict := kind.file == "" && !source.openKE
 		if isDict {
 			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")

@@ -28,7 +28,8 @@ func hub(n int) map[string]string {
 func TestOneEntity(t *testing.T) {
 	workspace := t.TempDir()
 	loop := "me\tknows\tme\n"
-	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}), "--workspace", workspace)
+	pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": loop, "valid.txt": loop, "test.txt": loop}),
+		"--workspace", workspace)
 	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,8 @@ func TestPackedTextGivesTheSameTables(t *testing.T) {
 	pipelinetest.Same(t, got, want)
 	files["train.txt.gz"] = packed(t, "a\tr\tb\nbad\n")
 	folder := pipelinetest.Dataset(t, files)
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", t.TempDir()); code == 0 || !strings.HasPrefix(stderr, folder+"/train.txt.gz:2:") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", t.TempDir()); code == 0 ||
+		!strings.HasPrefix(stderr, folder+"/train.txt.gz:2:") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -77,7 +79,8 @@ func TestMemory(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", refused(t, folder, first, "1"))
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", second)
 	pipelinetest.Same(t, pipelinetest.Files(t, first), pipelinetest.Files(t, second))
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "0"); code != command.ExitUsage || !strings.HasPrefix(stderr, "--memory") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", "0"); code != command.ExitUsage ||
+		!strings.HasPrefix(stderr, "--memory") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -117,7 +120,8 @@ func TestNothingUnsortedIsLeft(t *testing.T) {
 	gone("an error")
 	pipelinetest.Same(t, pipelinetest.Files(t, workspace), want) // the graph stays
 	pipelinetest.Remove(t, filepath.Join(workspace, "graph", "manifest.json"))
-	for path, text := range map[string]string{filepath.Join(workspace, "graph", lock.FileName): "", filepath.Join(spill, "edges-training-train-0-00000"): "half"} {
+	for path, text := range map[string]string{filepath.Join(workspace, "graph", lock.FileName): "",
+		filepath.Join(spill, "edges-training-train-0-00000"): "half"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}

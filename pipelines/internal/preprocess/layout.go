@@ -10,8 +10,8 @@ import (
 	"tagnet/formats/storage"
 )
 
-// inferenceStems maps the names, without endings, of an inference graph's files that lie beside the files of its training graph
-// to splits. ILPC has the first three, InGram msg with valid.txt and test.txt.
+// inferenceStems maps the names, without endings, of an inference graph's files that lie beside the files of its
+// training graph to splits. ILPC has the first three, InGram msg with valid.txt and test.txt.
 var inferenceStems = map[string]string{"inference": "train", "inference_validation": "valid", "inference_test": "test", "msg": "train"}
 
 // graphs divides a folder of two graphs. inference has no files if the folder is one graph.
@@ -29,7 +29,8 @@ func (f *flags) graphs(ctx context.Context, files folder) (training, inference f
 	}
 	training = files
 	training.files = maps.Clone(files.files)
-	// A split without a file of its own is the inference graph's: test.txt, and valid.txt if it is not about the training graph.
+	// A split without a file of its own is the inference graph's: test.txt, and valid.txt if it is not about the
+	// training graph.
 	move := func(split string) {
 		inference.files[split] = training.files[split]
 		delete(training.files, split)
@@ -53,8 +54,8 @@ func (f *flags) graphs(ctx context.Context, files folder) (training, inference f
 	return training, inference, nil
 }
 
-// within reports whether all entities of a split are in the facts of another: WikiTopics, which has the files of InGram,
-// validates on the training graph.
+// within reports whether all entities of a split are in the facts of another: WikiTopics, which has the files of
+// InGram, validates on the training graph.
 func (f *flags) within(ctx context.Context, files folder, split, larger string) (bool, error) {
 	left := map[string]bool{}
 	each := func(visit func(entity string)) func(int, facts.Fact) error {

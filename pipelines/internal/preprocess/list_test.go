@@ -13,7 +13,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestListedFiles compares the graph of facts in several files, in any order, with the graph of the one file that has them all.
+// TestListedFiles compares the graph of facts in several files, in any order, with the graph of the one file that has
+// them all.
 func TestListedFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	lines := make([]string, 90)
@@ -26,10 +27,11 @@ func TestListedFiles(t *testing.T) {
 		files map[string]string
 		flags []string
 	}{
-		"tsv":        {files: map[string]string{"1.tsv": tsv(lines[40:]), "2.tsv": tsv(lines[:40])}},
-		"repeated":   {files: map[string]string{"1.tsv": tsv(lines[:60]), "2.tsv": tsv(lines[30:])}},
-		"mixed":      {files: map[string]string{"1.tsv": tsv(lines[:10]), "2.csv": csv(lines[10:50]), "3.txt": tsv(lines[50:])}},
-		"split":      {files: map[string]string{"1.tsv": tsv(lines[:10]), "2.csv": csv(lines[10:50]), "3.txt": tsv(lines[50:])}, flags: []string{"--split", "60,20,20"}},
+		"tsv":      {files: map[string]string{"1.tsv": tsv(lines[40:]), "2.tsv": tsv(lines[:40])}},
+		"repeated": {files: map[string]string{"1.tsv": tsv(lines[:60]), "2.tsv": tsv(lines[30:])}},
+		"mixed":    {files: map[string]string{"1.tsv": tsv(lines[:10]), "2.csv": csv(lines[10:50]), "3.txt": tsv(lines[50:])}},
+		"split": {files: map[string]string{"1.tsv": tsv(lines[:10]), "2.csv": csv(lines[10:50]), "3.txt": tsv(lines[50:])},
+			flags: []string{"--split", "60,20,20"}},
 		"inductive":  {files: map[string]string{"1.tsv": tsv(lines[40:]), "2.csv": csv(lines[:40])}, flags: []string{"--inference", "LIST"}},
 		"with types": {files: map[string]string{"1.tsv": tsv(lines[:60]), "2.csv": csv(lines[60:])}, flags: []string{"--type_relation", "r1"}},
 	} {
@@ -56,7 +58,8 @@ func TestListedFiles(t *testing.T) {
 // TestListedNames covers what the names of a list are, and the errors of those that are none.
 func TestListedNames(t *testing.T) {
 	folder := pipelinetest.Dataset(t, map[string]string{
-		"a.tsv": "a\tr\tb\nb\tr\tc\n", "b.tsv": "c\tr\ta\nd\tr\n", "b.csv": "c,r,a\nd,r\n", "c.tsv": "c\tr\td\n", "a.tsv,c.tsv": "x\tr\ty\ny\tr\tz\n", "splits/train.txt": "a\tr\tb\n",
+		"a.tsv": "a\tr\tb\nb\tr\tc\n", "b.tsv": "c\tr\ta\nd\tr\n", "b.csv": "c,r,a\nd,r\n", "c.tsv": "c\tr\td\n", "a.tsv,c.tsv": "x\tr\ty\ny\tr\tz\n",
+		"splits/train.txt": "a\tr\tb\n",
 	})
 	path := func(names ...string) string {
 		for i, name := range names {
@@ -88,10 +91,12 @@ func TestListedNames(t *testing.T) {
 	}
 	w := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", path("a.tsv", "c.tsv"))
-	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", path("a.tsv", "c.tsv")); !strings.Contains(again, "is complete with the same data") {
+	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", path("a.tsv", "c.tsv")); !strings.Contains(again,
+		"is complete with the same data") {
 		t.Errorf("a second run: %s", again)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is a.tsv, c.tsv there, a.tsv here"}}, "--workspace", w, "--dataset", path("a.tsv"))
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is a.tsv, c.tsv there, a.tsv here"}},
+		"--workspace", w, "--dataset", path("a.tsv"))
 }
 
 // TestListedHeaders has files of a list with and without names of columns, of each of which its own first line decides.
@@ -125,11 +130,13 @@ func TestListedHeaders(t *testing.T) {
 	}
 	for _, c := range [][]string{{list("a.tsv", "u.csv"), "u.csv"}, {list("u.csv", "u.tsv"), "u.csv"}, {list("a.tsv", "u.tsv", "u.csv"), "u.tsv"}} {
 		says := filepath.Join(folder, c[1]) + ":1: the line looks like a header"
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: says, Says: []string{"where only some files have one, remove it there"}}, "--workspace", t.TempDir(), "--dataset", c[0])
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: says,
+			Says: []string{"where only some files have one, remove it there"}}, "--workspace", t.TempDir(), "--dataset", c[0])
 	}
 	w, want := t.TempDir(), t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", list("a.tsv", "usual.csv"))
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--header"}}, "--workspace", w, "--dataset", list("a.tsv", "usual.csv"), "--header", "no")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--header"}}, "--workspace", w, "--dataset",
+		list("a.tsv", "usual.csv"), "--header", "no")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", want, "--dataset", list("a.tsv", "swapped.csv"))
 	pipelinetest.Same(t, factTables(t, w), factTables(t, want))
 }

@@ -13,7 +13,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestMadeUpGraphs names each made-up graph, in a workspace of that name, twice. No fact that a graph lacks is in any table.
+// TestMadeUpGraphs names each made-up graph, in a workspace of that name, twice. No fact that a graph lacks is in any
+// table.
 func TestMadeUpGraphs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, made := range synthetic.Samples() {
@@ -48,7 +49,8 @@ func TestMadeUpGraphs(t *testing.T) {
 			t.Errorf("%s: a second run says %s", made.Name, again)
 		}
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--types is "x" without a --dataset of files: the built-in sample-shop needs none`},
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage,
+		Begin: `--types is "x" without a --dataset of files: the built-in sample-shop needs none`},
 		"--workspace", "w", "--dataset", "sample-shop", "--types", "x")
 }
 

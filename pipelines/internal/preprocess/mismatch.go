@@ -12,8 +12,8 @@ import (
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
-// explain lets the error of a graph that was made from other texts name the flags that differ, such as
-// a forgotten --dataset, instead of the files' hashes. It changes the workspace.Mismatch that err wraps, and returns err.
+// explain lets the error of a graph that was made from other texts name the flags that differ, such as a forgotten
+// --dataset, instead of the files' hashes. It changes the workspace.Mismatch that err wraps, and returns err.
 func (f *flags) explain(ctx context.Context, e *command.Environment, source dataset, err error) error {
 	mismatch := new(workspace.Mismatch)
 	if !errors.As(err, &mismatch) || len(mismatch.Differences) == 0 {

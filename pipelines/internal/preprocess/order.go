@@ -21,8 +21,8 @@ const (
 	suspectRatio = 10
 )
 
-// order says that the columns of head, relation and tail seem to be in another order, and which, or returns "". columns are the value
-// of --columns.
+// order says that the columns of head, relation and tail seem to be in another order, and which, or returns "". columns
+// are the value of --columns.
 func order(ctx context.Context, folder string, s counts.Dataset, columns []string) (string, error) {
 	// Names that are relations and entities.
 	relations := map[string]bool{}
@@ -71,7 +71,8 @@ func order(ctx context.Context, folder string, s counts.Dataset, columns []strin
 	if heads < tails {
 		likely = []string{columns[1], columns[0], columns[2]}
 	}
-	return note + fmt.Sprintf(": another column has only %s different names; if it is that of the relations, give --columns %s", progress.Count(fewest), strings.Join(likely, ",")), nil
+	return note + fmt.Sprintf(": another column has only %s different names; if it is that of the relations, give --columns %s", progress.Count(fewest),
+		strings.Join(likely, ",")), nil
 }
 
 // ends returns the numbers of different heads and tails of the training facts.

@@ -28,10 +28,11 @@ func TestManyUnreadColumns(t *testing.T) {
 	}
 }
 
-// TestOrderOfColumns names the likely order where the relations stand in another column than the second, and says nothing where
-// they do not.
+// TestOrderOfColumns names the likely order where the relations stand in another column than the second, and says
+// nothing where they do not.
 func TestOrderOfColumns(t *testing.T) {
-	// athletes writes a fact about a team of an athlete or a league of a team, in some order: head, relation and tail are fields 1 to 3.
+	// athletes writes a fact about a team of an athlete or a league of a team, in some order: head, relation and tail
+	// are fields 1 to 3.
 	athletes := func(line string) string {
 		text := ""
 		for i := range 30 {

@@ -15,8 +15,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 )
 
-// partitions returns the Parquet files of a folder that is one table in parts, as DuckDB and Spark write it: such files are in
-// the folder, or below folders such as year=2020, and there are no other files of facts.
+// partitions returns the Parquet files of a folder that is one table in parts, as DuckDB and Spark write it: such files
+// are in the folder, or below folders such as year=2020, and there are no other files of facts.
 func (f folder) partitions(ctx context.Context, columns []string) ([]string, error) {
 	names, err := list(ctx, f.url)
 	isPart := func(name string) bool { return isParquet(name) || strings.Contains(name, "=") && f.isFolder(name) }

@@ -37,7 +37,8 @@ func TestPartitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := table(t, parts)
 			pipelinetest.Write(t, filepath.Join(folder, "_SUCCESS"), "")
-			plain := pipelinetest.Dataset(t, written(map[string][][3]string{"train": facts}, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }))
+			plain := pipelinetest.Dataset(t, written(map[string][][3]string{"train": facts}, ".txt", "",
+				func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }))
 			for _, flags := range [][]string{nil, {"--split", "50,25,25"}} {
 				w, want := t.TempDir(), t.TempDir()
 				command := append([]string{"--workspace", w, "--dataset", folder, "--columns", "source,relation,answer"}, flags...)
@@ -73,6 +74,7 @@ func TestPartitionsThatAreNone(t *testing.T) {
 		if strings.HasSuffix(name, ".md") {
 			pipelinetest.Write(t, filepath.Join(folder, name), "no table")
 		}
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: folder, Says: []string{says}}, "--workspace", t.TempDir(), "--dataset", folder, "--columns", "source,relation,answer")
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: folder, Says: []string{says}}, "--workspace", t.TempDir(), "--dataset", folder,
+			"--columns", "source,relation,answer")
 	}
 }

@@ -65,23 +65,33 @@ const (
 func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
-		Name:    "preprocess",
-		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, OpenKE) into the tables of a knowledge graph.",
-		First:   "workspace dataset format columns header inference types type_relation split on_bad_line force plan",
+		Name: "preprocess",
+		Summary: "Turns facts (train.txt, valid.txt, test.txt: head, relation, tail, tab-separated; or CSV, JSON lines, N-Triples, Turtle, Parquet, " +
+			"OpenKE) into the tables of a knowledge graph.",
+		First: "workspace dataset format columns header inference types type_relation split on_bad_line force plan",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.dataset, "dataset", "", "`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it the first of the made-up graphs "+strings.Join(synthetic.SampleNames(), ", "))
-			set.StringVar(&f.inference, "inference", "", "`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
-			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference}, "the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
-			set.BoolVar(&f.inferenceOnly, "inference_only", false, "of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
-			command.Choice(set, &f.onBadLine, "on_bad_line", fail, OnBadLine, "stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
+			set.StringVar(&f.dataset, "dataset", "",
+				"`folder|file|name`: the facts, or the name of a dataset; several files with commas between them, as a.tsv,b.csv; without it the first of "+
+					"the made-up graphs "+strings.Join(synthetic.SampleNames(), ", "))
+			set.StringVar(&f.inference, "inference", "",
+				"`folder|file|name`: the inference graph; its test.txt then gives the test queries (inductive setting)")
+			command.Choice(set, &f.validateOn, "validate_on", "", []string{triples.Training, triples.Inference},
+				"the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
+			set.BoolVar(&f.inferenceOnly, "inference_only", false,
+				"of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
+			command.Choice(set, &f.onBadLine, "on_bad_line", fail, OnBadLine,
+				"stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
 			command.Choice(set, (*string)(&f.format), "format", "", formatNames(), "the format of the files; by default that of a file's ending and first line")
-			set.StringVar(&f.columnList, "columns", "", "`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
-			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no}, "whether the first line of TSV or CSV names the columns; auto takes one of usual names, and stops at another that looks like one")
+			set.StringVar(&f.columnList, "columns", "",
+				"`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
+			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no},
+				"whether the first line of TSV or CSV names the columns; auto takes one of usual names, and stops at another that looks like one")
 			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")
 			set.StringVar(&f.entityNames, "entity_names", "", "`file` with lines of an id and its name, separated by a tab: entities in the facts are ids")
 			set.StringVar(&f.relationNames, "relation_names", "", "`file` with lines of an id and its name: relations in the facts are ids")
 			set.StringVar(&f.types, "types", "", "`file` with the types of entities: lines of entity and type, separated by a tab; an entity may have several")
-			set.StringVar(&f.typeRelation, "type_relation", "", "`name` of the relation, such as is_a or rdf:type, whose facts give the types of their heads; they remain facts")
+			set.StringVar(&f.typeRelation, "type_relation", "",
+				"`name` of the relation, such as is_a or rdf:type, whose facts give the types of their heads; they remain facts")
 			command.Memory(set, &f.memory)
 		},
 		Run: f.run,
@@ -95,8 +105,8 @@ type configuration struct {
 	OnBadLine string            `json:"on_bad_line"`
 	// TypeRelation is the value of --type_relation.
 	TypeRelation string `json:"type_relation,omitempty"`
-	// Formats has the formats of the files that are not tab-separated text; Header, Columns and Split are the flags, and Seed
-	// draws the split of Split.
+	// Formats has the formats of the files that are not tab-separated text; Header, Columns and Split are the flags,
+	// and Seed draws the split of Split.
 	Formats string `json:"formats,omitempty"`
 	Header  string `json:"header,omitempty"`
 	Columns string `json:"columns,omitempty"`
@@ -211,7 +221,8 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	return source, err
 }
 
-// findMade hashes a made-up graph. It generates it in memory, because nothing is written if graph/ holds another dataset.
+// findMade hashes a made-up graph. It generates it in memory, because nothing is written if graph/ holds another
+// dataset.
 func (f *flags) findMade(ctx context.Context, e *command.Environment) (dataset, error) {
 	begin := "--dataset " + f.made.Name
 	if f.dataset == "" {
@@ -266,7 +277,8 @@ func resolve(ctx context.Context, e *command.Environment, flag, value string) ([
 	return names, nil
 }
 
-// listed returns the names in the list of a flag. What exists is one name, even with a comma in it. A list has files, or folders that are one table each.
+// listed returns the names in the list of a flag. What exists is one name, even with a comma in it. A list has files,
+// or folders that are one table each.
 func listed(ctx context.Context, flag, value string) ([]string, error) {
 	there, err := exists(ctx, value)
 	if err != nil || there || !strings.Contains(value, ",") {
@@ -300,7 +312,8 @@ func resolveOne(ctx context.Context, e *command.Environment, flag, name string) 
 	return e.Reachable(flag, folder)
 }
 
-// write converts files where it has to and runs the Beam pipeline, which makes a folder of tables. It returns the dataset as the pipeline read it.
+// write converts files where it has to and runs the Beam pipeline, which makes a folder of tables. It returns the
+// dataset as the pipeline read it.
 func (f *flags) write(ctx context.Context, e *command.Environment, folder string, source dataset, held lock.Lock) (dataset, error) {
 	ctx = held.Guard(ctx)
 	defer encode.ForgetIDs()

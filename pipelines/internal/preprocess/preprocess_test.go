@@ -116,10 +116,12 @@ func TestTransductive(t *testing.T) {
 func TestInductive(t *testing.T) {
 	workspace := t.TempDir()
 	inference := pipelinetest.Dataset(t, map[string]string{
-		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n", "test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
+		"train.txt": "xena\tparent\tyves\nyves\tlikes\tzoe\nyves\tlikes\tzoe\n", "valid.txt": "xena\tlikes\tyves\n",
+		"test.txt": "xena\tlikes\tzoe\nyves\tlikes\tzoe\n",
 	})
 	out := pipelinetest.Succeed(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--inference", inference, "--workspace", workspace)
-	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") || !strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the inference graph") {
+	if !strings.Contains(out, "1 repeated fact in the inference graph's train.txt") ||
+		!strings.Contains(out, "warning: 1 of 2 facts of test (50.0%) also stand in the inference graph") {
 		t.Errorf("nothing is said about the repeated fact, or the one known already: %s", out)
 	}
 	l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
@@ -170,7 +172,8 @@ func TestBadInputs(t *testing.T) {
 		begin string // DIR stands for the dataset's folder
 		says  string
 	}{
-		"four fields":      {change("train.txt", "a\tr\tb\na\tr\tb\tc\n"), "DIR/train.txt:2:", "4 fields instead of 3; separate head, relation and tail by single tabs, or skip such lines with --on_bad_line reject"},
+		"four fields": {change("train.txt", "a\tr\tb\na\tr\tb\tc\n"), "DIR/train.txt:2:",
+			"4 fields instead of 3; separate head, relation and tail by single tabs, or skip such lines with --on_bad_line reject"},
 		"empty file":       {change("valid.txt", ""), "DIR/valid.txt: ", "empty"},
 		"gzip cut short":   {cut, "reading DIR/train.txt.gz", "cut short"},
 		"plain and gzip":   {both, "DIR/train.txt and DIR/train.txt.gz", "remove one"},
@@ -256,13 +259,15 @@ func TestAgain(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "is complete") || stamp() != before {
 		t.Errorf("a second run did something: exit %d, %s%s", code, out, stderr)
 	}
-	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--workspace", workspace); code != 0 || !strings.Contains(out, "is complete") {
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--dataset", pipelinetest.Dataset(t, small()), "--workspace", workspace); code != 0 ||
+		!strings.Contains(out, "is complete") {
 		t.Errorf("the same data elsewhere: exit %d, %s", code, out)
 	}
 	other := small()
 	other["train.txt"] += "emil\tlikes\tanna\n"
 	changed := pipelinetest.Dataset(t, other)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is ", "--force", "--workspace"}}, "--dataset", changed, "--workspace", workspace)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is ", "--force", "--workspace"}}, "--dataset",
+		changed, "--workspace", workspace)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", changed, "--workspace", workspace, "--force")
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", first, "--workspace", workspace, "--force")
@@ -288,7 +293,8 @@ func TestDamagedFolder(t *testing.T) {
 		data := pipelinetest.Read(t, path)
 		for _, damage := range []func(testing.TB, ...string){pipelinetest.Flip, pipelinetest.Cut} {
 			damage(t, path)
-			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{name, "--force"}}, "--dataset", folder, "--workspace", workspace)
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{name, "--force"}}, "--dataset", folder,
+				"--workspace", workspace)
 			pipelinetest.Write(t, path, data)
 		}
 	}

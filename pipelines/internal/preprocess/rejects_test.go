@@ -35,7 +35,8 @@ func TestUnknownRelations(t *testing.T) {
 			map[string]string{"test.txt": "dora\tlikes\temil\r\nbert\thates\tanna\r\nbert\tlikes\tanna\r\n"}, nil,
 			[]string{"DIR/test.txt:2: " + never("hates") + ": " + `bert\thates\tanna`},
 			"left out: 1 rejected line (rejects.tsv has the reasons)\n", "10 2 4 5",
-			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with it, or skip such lines with --on_bad_line reject`,
+			`DIR/test.txt:2: relation "hates" is in no training fact, so nothing can be learned about it; add training facts with ` +
+				`it, or skip such lines with --on_bad_line reject`,
 		},
 		"the same in valid and test": {
 			map[string]string{"valid.txt": "anna\thates\tcora\nanna\tlikes\tcora\n", "test.txt": "dora\tlikes\temil\nbert\thates\tanna\n"}, nil,
@@ -48,32 +49,42 @@ func TestUnknownRelations(t *testing.T) {
 			"left out: 2 rejected lines", "10 2 0 6", "DIR/test.txt:1: ", // fred and gina are entities
 		},
 		"among lines that are no facts": {
-			map[string]string{"test.txt": "1\nanna\thates\tbert\n3\n4\nanna\thates\tbert\nanna\tlikes\tdora\n7\nanna\t~likes\tbert\n", "train.txt": small()["train.txt"] + "anna parent bert\n"}, nil,
+			map[string]string{"test.txt": "1\nanna\thates\tbert\n3\n4\nanna\thates\tbert\nanna\tlikes\tdora\n7\nanna\t~likes\tbert\n",
+				"train.txt": small()["train.txt"] + "anna parent bert\n"}, nil,
 			[]string{
-				"DIR/test.txt:1: 1 field instead of 3: 1", "DIR/test.txt:2: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:3: 1 field instead of 3: 3",
-				"DIR/test.txt:4: 1 field instead of 3: 4", "DIR/test.txt:5: " + never("hates") + ": " + `anna\thates\tbert`, "DIR/test.txt:7: 1 field instead of 3: 7",
-				`DIR/test.txt:8: relation "~likes" begins with ~, which queries use for the inverse of a relation: ` + `anna\t~likes\tbert`, "DIR/train.txt:6: spaces where tabs belong: anna parent bert",
+				"DIR/test.txt:1: 1 field instead of 3: 1", "DIR/test.txt:2: " + never("hates") + ": " + `anna\thates\tbert`,
+				"DIR/test.txt:3: 1 field instead of 3: 3",
+				"DIR/test.txt:4: 1 field instead of 3: 4", "DIR/test.txt:5: " + never("hates") + ": " + `anna\thates\tbert`,
+				"DIR/test.txt:7: 1 field instead of 3: 7",
+				`DIR/test.txt:8: relation "~likes" begins with ~, which queries use for the inverse of a relation: ` + `anna\t~likes\tbert`,
+				"DIR/train.txt:6: spaces where tabs belong: anna parent bert",
 			},
 			"left out: 8 rejected lines", "10 2 2 4", "",
 		},
 		"packed": {
 			map[string]string{"test.txt": "", "test.txt.gz": packed(t, "bad\nbert\thates\tanna\nbad\nbert\tlikes\tanna\n")}, nil,
-			[]string{"DIR/test.txt.gz:1: 1 field instead of 3: bad", "DIR/test.txt.gz:2: " + never("hates") + ": " + `bert\thates\tanna`, "DIR/test.txt.gz:3: 1 field instead of 3: bad"},
+			[]string{"DIR/test.txt.gz:1: 1 field instead of 3: bad", "DIR/test.txt.gz:2: " + never("hates") + ": " + `bert\thates\tanna`,
+				"DIR/test.txt.gz:3: 1 field instead of 3: bad"},
 			"left out: 3 rejected lines", "10 2 2 4", "DIR/test.txt.gz:1: ",
 		},
 		"what is no fact": {
-			map[string]string{"train.txt": "anna\tparent\tbert\nanna parent bert\na\tr\tb\tc\n\xff\tr\tb\nbert\tlikes\tanna\nanna\tparent\tbert\n", "valid.txt": "nobody\n"}, nil,
-			[]string{"DIR/train.txt:2: spaces where tabs belong: anna parent bert", `DIR/train.txt:3: 4 fields instead of 3: a\tr\tb\tc`, `DIR/train.txt:4: invalid UTF-8 at byte 1: \xff\tr\tb`, "DIR/valid.txt:1: 1 field instead of 3: nobody"},
+			map[string]string{"train.txt": "anna\tparent\tbert\nanna parent bert\na\tr\tb\tc\n\xff\tr\tb\nbert\tlikes\tanna\nanna\tparent\tbert\n",
+				"valid.txt": "nobody\n"}, nil,
+			[]string{"DIR/train.txt:2: spaces where tabs belong: anna parent bert", `DIR/train.txt:3: 4 fields instead of 3: a\tr\tb\tc`,
+				`DIR/train.txt:4: invalid UTF-8 at byte 1: \xff\tr\tb`, "DIR/valid.txt:1: 1 field instead of 3: nobody"},
 			"1 repeated fact in train.txt, 4 rejected lines (rejects.tsv has the reasons)", "4 0 4 4", "",
 		},
 		"the edges of the inference graph": {
 			nil, map[string]string{"train.txt": "x\tparent\ty\ny\town\tz\n", "test.txt": "x\tparent\tz\n"},
-			[]string{"INFERENCE/train.txt:2: " + never("own") + ": " + `y\town\tz`}, "left out: 1 rejected line", "10 2 2 3", `INFERENCE/train.txt:2: relation "own"`,
+			[]string{"INFERENCE/train.txt:2: " + never("own") + ": " + `y\town\tz`}, "left out: 1 rejected line", "10 2 2 3",
+			`INFERENCE/train.txt:2: relation "own"`,
 		},
 		"the inference graph": {
 			map[string]string{"test.txt": ""},
-			map[string]string{"train.txt": "xena\tparent\tyves\nyves\town\tzoe\n", "valid.txt": "xena\town\tyves\n", "test.txt": "xena\tlikes\tyves\nxena\town\tzoe\n"},
-			[]string{"INFERENCE/test.txt:2: " + never("own") + ": " + `xena\town\tzoe`, "INFERENCE/train.txt:2: " + never("own") + ": " + `yves\town\tzoe`, "INFERENCE/valid.txt:1: " + never("own") + ": " + `xena\town\tyves`},
+			map[string]string{"train.txt": "xena\tparent\tyves\nyves\town\tzoe\n", "valid.txt": "xena\town\tyves\n",
+				"test.txt": "xena\tlikes\tyves\nxena\town\tzoe\n"},
+			[]string{"INFERENCE/test.txt:2: " + never("own") + ": " + `xena\town\tzoe`, "INFERENCE/train.txt:2: " + never("own") + ": " + `yves\town\tzoe`,
+				"INFERENCE/valid.txt:1: " + never("own") + ": " + `xena\town\tyves`},
 			"left out: 3 rejected lines", "10 2 2 3", "",
 		},
 	} {
@@ -154,12 +165,14 @@ func TestOnlyUnknownRelationsAreLeft(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"no training fact":               {[]string{"--dataset", pipelinetest.Dataset(t, bad)}, "the dataset has no training facts"},
-		"no fact of the inference graph": {[]string{"--dataset", pipelinetest.Dataset(t, small()), "--inference", other}, "the train.txt of the inference graph has no facts (1 lines were rejected)"},
+		"no training fact": {[]string{"--dataset", pipelinetest.Dataset(t, bad)}, "the dataset has no training facts"},
+		"no fact of the inference graph": {[]string{"--dataset", pipelinetest.Dataset(t, small()), "--inference", other},
+			"the train.txt of the inference graph has no facts (1 lines were rejected)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			workspace := t.TempDir()
-			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{test.says}}, append(test.arguments, "--workspace", workspace, "--on_bad_line", "reject")...)
+			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{test.says}},
+				append(test.arguments, "--workspace", workspace, "--on_bad_line", "reject")...)
 			if left := pipelinetest.Files(t, workspace); len(left) != 0 {
 				t.Errorf("left: %v", left)
 			}

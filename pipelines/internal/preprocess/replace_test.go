@@ -37,8 +37,9 @@ func contents(t *testing.T, w workspace.Workspace) (string, error) {
 	return fmt.Sprint(view.Entities, loaded.Relations, edges, queries, known), nil
 }
 
-// TestReadersWhileAGraphIsReplaced opens the graph again and again, by the commands' function and by the library's, while preprocess --force puts two
-// others in its place in turn. Each time it is one of them, whole, or the error says that it is being replaced.
+// TestReadersWhileAGraphIsReplaced opens the graph again and again, by the commands' function and by the library's,
+// while preprocess --force puts two others in its place in turn. Each time it is one of them, whole, or the error says
+// that it is being replaced.
 func TestReadersWhileAGraphIsReplaced(t *testing.T) {
 	datasets := []string{pipelinetest.Dataset(t, pipelinetest.Ring("a", 20)), pipelinetest.Dataset(t, pipelinetest.Ring("b", 30))}
 	for name, root := range map[string]string{"local": t.TempDir(), "memory": storagetest.Memory(t)} {

@@ -29,7 +29,8 @@ func TestSample(t *testing.T) {
 	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "1"); code != 0 || !strings.Contains(out, "is complete") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "2"); code == 0 || !strings.Contains(stderr, "another configuration (it is not the built-in sample of this --seed)") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", workspace, "--seed", "2"); code == 0 ||
+		!strings.Contains(stderr, "another configuration (it is not the built-in sample of this --seed)") {
 		t.Errorf("another seed: exit %d, %s", code, stderr)
 	}
 }
@@ -41,7 +42,8 @@ func TestSampleBesideAnotherGraph(t *testing.T) {
 	sample := filepath.Join(w, "sample", "train.txt")
 	dataset := pipelinetest.Dataset(t, small())
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", dataset)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"(--dataset is " + filepath.Base(dataset) + " there, not given (the built-in sample) here)", w + " --force"}}, "--workspace", w)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure,
+		Says: []string{"(--dataset is " + filepath.Base(dataset) + " there, not given (the built-in sample) here)", w + " --force"}}, "--workspace", w)
 	if _, err := os.Stat(sample); err == nil {
 		t.Error("the sample was made all the same")
 	}
@@ -76,8 +78,10 @@ func TestDifferencesNameFlags(t *testing.T) {
 		says   string
 	}{
 		{func() {}, []string{"--dataset", dataset}, "(--inference is " + filepath.Base(inference) + " there, not given here)"},
-		{func() { pipelinetest.Write(t, filepath.Join(dataset, "valid.txt"), "anna\tlikes\tbert\n") }, []string{"--dataset", dataset, "--inference", inference}, "(valid.txt of --dataset differs)"},
-		{func() { pipelinetest.Write(t, filepath.Join(inference, "test.txt"), "y\tparent\tx\n") }, []string{"--dataset", dataset, "--inference", inference, "--on_bad_line", "reject"},
+		{func() { pipelinetest.Write(t, filepath.Join(dataset, "valid.txt"), "anna\tlikes\tbert\n") }, []string{"--dataset", dataset, "--inference", inference},
+			"(valid.txt of --dataset differs)"},
+		{func() { pipelinetest.Write(t, filepath.Join(inference, "test.txt"), "y\tparent\tx\n") },
+			[]string{"--dataset", dataset, "--inference", inference, "--on_bad_line", "reject"},
 			"(test.txt of --inference differs; valid.txt of --dataset differs; on_bad_line is "},
 	} {
 		c.change()
@@ -103,8 +107,10 @@ func TestDifferencesNameFiles(t *testing.T) {
 	}{
 		{csv, "valid.csv", "anna,likes,bert\n", "(valid.csv of --dataset differs)", nil, nil},
 		{ids, "entities.dict", "0\ta\n1\tb\n2\td\n", "(the file of entity names of --dataset differs)", nil, nil},
-		{map[string]string{"mine.tsv": one.String()}, "mine.tsv", one.String() + "e1\tknows\te2\n", "(mine.tsv of --dataset differs)", []string{"--split", "60,20,20"}, nil},
-		{map[string]string{"mine.tsv": one.String()}, "mine.tsv", one.String(), `(split is "60,20,20" there, "50,25,25" here)`, []string{"--split", "60,20,20"}, []string{"--split", "50,25,25"}},
+		{map[string]string{"mine.tsv": one.String()}, "mine.tsv", one.String() + "e1\tknows\te2\n", "(mine.tsv of --dataset differs)",
+			[]string{"--split", "60,20,20"}, nil},
+		{map[string]string{"mine.tsv": one.String()}, "mine.tsv", one.String(), `(split is "60,20,20" there, "50,25,25" here)`, []string{"--split", "60,20,20"},
+			[]string{"--split", "50,25,25"}},
 	} {
 		folder, w := pipelinetest.Dataset(t, c.files), t.TempDir()
 		pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--workspace", w, "--dataset", folder)...)
@@ -113,11 +119,13 @@ func TestDifferencesNameFiles(t *testing.T) {
 		if c.otherwise != nil {
 			flags = c.otherwise
 		}
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{c.says}}, append(flags, "--workspace", w, "--dataset", folder)...)
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{c.says}},
+			append(flags, "--workspace", w, "--dataset", folder)...)
 	}
 	folder, w := pipelinetest.Dataset(t, small()), t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", folder)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset " + folder + " --format csv --force to overwrite it"}}, "--workspace", w, "--dataset", folder, "--format", "csv")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure,
+		Says: []string{"--dataset " + folder + " --format csv --force to overwrite it"}}, "--workspace", w, "--dataset", folder, "--format", "csv")
 	w = t.TempDir()
 	names := filepath.Join(folder, "names.tsv")
 	flags := []string{"--workspace", w, "--dataset", folder, "--entity_names", names}

@@ -59,7 +59,8 @@ func (t types) read(ctx context.Context, each func(entity, name []byte) error, b
 		return err
 	}
 	defer file.Close()
-	return facts.ReadTable(t.url, t.format, storage.Interruptible(ctx, file), func(_ int, entity, name string) error { return each([]byte(entity), []byte(name)) }, bad)
+	return facts.ReadTable(t.url, t.format, storage.Interruptible(ctx, file),
+		func(_ int, entity, name string) error { return each([]byte(entity), []byte(name)) }, bad)
 }
 
 // rejectTypes writes the bad lines of the file to a file of rejects.

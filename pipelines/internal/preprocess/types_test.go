@@ -51,12 +51,15 @@ func TestTypes(t *testing.T) {
 		says        string
 		unknown     string // the lines about entities that a graph does not have
 	}{
-		{"file", []string{"--types", list}, map[string][]string{"city": {"anna"}, "news": {"dora"}, "person": {"anna", "cora"}}, nil, "entities with a type                   3", "  --types: the graph does not have the entities of 1 of 6 lines (16.7%), such as \"nobody\"\n"},
-		{"relation", []string{"--type_relation", "is_a"}, map[string][]string{"person": {"bert"}, "poet": {"anna"}}, nil, "types                                  2", ""},
+		{"file", []string{"--types", list}, map[string][]string{"city": {"anna"}, "news": {"dora"}, "person": {"anna", "cora"}}, nil,
+			"entities with a type                   3", "  --types: the graph does not have the entities of 1 of 6 lines (16.7%), such as \"nobody\"\n"},
+		{"relation", []string{"--type_relation", "is_a"}, map[string][]string{"person": {"bert"}, "poet": {"anna"}}, nil,
+			"types                                  2", ""},
 		{"both, inductive", []string{"--types", list, "--type_relation", "is_a", "--inference", inference},
 			map[string][]string{"city": {"anna"}, "news": {"dora"}, "person": {"anna", "bert", "cora"}, "poet": {"anna"}},
 			map[string][]string{"city": {"anna"}, "person": {"anna"}, "robot": {"x"}}, "entities with a type                   4                 2",
-			"  --types: the training graph does not have the entities of 1 of 6 lines (16.7%), such as \"nobody\"\n  --types: the inference graph does not have the entities of 4 of 6 lines (66.7%), such as \"cora\", \"nobody\", \"dora\"\n"},
+			"  --types: the training graph does not have the entities of 1 of 6 lines (16.7%), such as \"nobody\"\n  --types: the inference graph does not " +
+				"have the entities of 4 of 6 lines (66.7%), such as \"cora\", \"nobody\", \"dora\"\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.test == nil {
@@ -84,7 +87,8 @@ func TestTypes(t *testing.T) {
 			if !errors.As(err, &unknown) || unknown.Kind != "type" || unknown.Closest[0] != "person" {
 				t.Errorf("an unknown type: %v", err)
 			}
-			if again := pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--dataset", folder, "--workspace", w)...); !strings.Contains(again, "is complete") {
+			if again := pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--dataset", folder, "--workspace", w)...); !strings.Contains(again,
+				"is complete") {
 				t.Errorf("a second run: %s", again)
 			}
 		})
@@ -117,11 +121,15 @@ func TestBadTypes(t *testing.T) {
 		flags []string
 		want  pipelinetest.Failure
 	}{
-		"bad line":         {[]string{"--types", bad}, pipelinetest.Failure{Code: command.ExitFailure, Begin: bad + ":2: 1 field instead of 2; give every line two fields, or skip such lines with --on_bad_line reject"}},
-		"no file":          {[]string{"--types", bad + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: "}},
-		"a pipe":           {[]string{"--types", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: ", Says: []string{"is a pipe"}}},
-		"no entity of it":  {[]string{"--types", other}, pipelinetest.Failure{Code: command.ExitFailure, Begin: other + ": none of its entities"}},
-		"unknown relation": {[]string{"--type_relation", "lik"}, pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`no training fact has the relation "lik"`, `give another --type_relation: closest is "likes"`}}},
+		"bad line": {[]string{"--types", bad},
+			pipelinetest.Failure{Code: command.ExitFailure,
+				Begin: bad + ":2: 1 field instead of 2; give every line two fields, or skip such lines with --on_bad_line reject"}},
+		"no file":         {[]string{"--types", bad + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: "}},
+		"a pipe":          {[]string{"--types", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: ", Says: []string{"is a pipe"}}},
+		"no entity of it": {[]string{"--types", other}, pipelinetest.Failure{Code: command.ExitFailure, Begin: other + ": none of its entities"}},
+		"unknown relation": {[]string{"--type_relation", "lik"},
+			pipelinetest.Failure{Code: command.ExitFailure,
+				Says: []string{`no training fact has the relation "lik"`, `give another --type_relation: closest is "likes"`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := t.TempDir()

@@ -17,8 +17,11 @@ func TestUnseen(t *testing.T) {
 		flags []string
 		says  []string
 	}{
-		"one graph":  {nil, []string{ofValid, `warning: 2 of 3 facts of test (66.7%) are about an entity without a fact in the training graph, such as "late": no path leads there`}},
-		"two graphs": {[]string{"--inference", pipelinetest.Dataset(t, inference)}, []string{ofValid, `warning: 1 of 2 facts of test (50.0%) are about an entity without a fact in the inference graph, such as "z": no path leads there`}},
+		"one graph": {nil, []string{ofValid,
+			`warning: 2 of 3 facts of test (66.7%) are about an entity without a fact in the training graph, such as "late": no path leads there`}},
+		"two graphs": {[]string{"--inference", pipelinetest.Dataset(t, inference)},
+			[]string{ofValid,
+				`warning: 1 of 2 facts of test (50.0%) are about an entity without a fact in the inference graph, such as "z": no path leads there`}},
 	} {
 		out := pipelinetest.Succeed(t, Pipeline(), append(c.flags, "--workspace", t.TempDir(), "--dataset", pipelinetest.Dataset(t, files))...)
 		for _, want := range c.says {

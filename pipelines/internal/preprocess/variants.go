@@ -16,8 +16,9 @@ import (
 // mostVariants is the number of odd names that are compared with the others.
 const mostVariants = 1 << 20
 
-// variants warns of names that are others but for what programs add without notice: spaces around them, quotes, the ".0" of a number that was read
-// as a float, or how accents are encoded. They stay names of their own: whether two are the same, the facts do not say.
+// variants warns of names that are others but for what programs add without notice: spaces around them, quotes, the
+// ".0" of a number that was read as a float, or how accents are encoded. They stay names of their own: whether two are
+// the same, the facts do not say.
 func variants(ctx context.Context, folder string) (warnings []string, err error) {
 	for _, table := range []struct {
 		schema, file, noun string
@@ -50,7 +51,8 @@ func variants(ctx context.Context, folder string) (warnings []string, err error)
 			return nil, err
 		}
 		if pairs > 0 {
-			warnings = append(warnings, fmt.Sprintf("warning: %s differ only by spaces around them, quotes, a \".0\" or how accents are encoded, such as %s: if these are one %s, give it one name",
+			warnings = append(warnings, fmt.Sprintf("warning: %s differ only by spaces around them, quotes, a \".0\" or how accents are encoded, such as "+
+				"%s: if these are one %s, give it one name",
 				plural(pairs, "pair")+" of names", first, table.noun))
 		}
 	}
@@ -66,7 +68,8 @@ func example(variant, name string) string {
 	return quote(variant) + " and " + quote(name)
 }
 
-// bareName returns a name without spaces around it, then without a pair of quotes, then without the ".0" of a whole number, in Unicode's form C.
+// bareName returns a name without spaces around it, then without a pair of quotes, then without the ".0" of a whole
+// number, in Unicode's form C.
 func bareName(name []byte) []byte {
 	name = norm.NFC.Bytes(bytes.TrimSpace(name))
 	if n := len(name); n > 2 && name[0] == '"' && name[n-1] == '"' {

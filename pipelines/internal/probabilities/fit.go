@@ -25,7 +25,8 @@ import (
 	"tagnet/stages/predict"
 )
 
-// Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is no estimator.
+// Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is
+// no estimator.
 //
 // A command builds what --plan prints with Jobs, Loads and Seconds, and calls Make before its own job.
 type Fit struct {
@@ -43,8 +44,9 @@ type Fit struct {
 	limitSaid    bool
 }
 
-// OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline of a graph it prints that
-// there are none, and returns nil. A command that fits them has as much memory as Estimate says.
+// OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline
+// of a graph it prints that there are none, and returns nil. A command that fits them has as much memory as Estimate
+// says.
 func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on command.Resources) (*Fit, error) {
 	if m.Graph.IsOutline() {
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
@@ -157,7 +159,8 @@ func (f *Fit) Seconds() float64 {
 // Work returns the work of a command that has only the fit to make.
 func (f *Fit) Work() command.Work {
 	return command.Work{
-		Jobs: func() ([]*beam.Pipeline, error) { return f.Jobs(), nil }, Memory: f.on.Memory, Count: f.queries, Unit: "queries that probabilities are fitted to",
+		Jobs: func() ([]*beam.Pipeline, error) { return f.Jobs(), nil }, Memory: f.on.Memory, Count: f.queries,
+		Unit:  "queries that probabilities are fitted to",
 		Loads: f.Loads(), Cost: command.Cost{Seconds: f.Seconds(), AtMost: true},
 	}
 }
@@ -170,8 +173,8 @@ func (f *Fit) URL() string {
 	return storage.Join(f.folder, f.model.ProbabilitiesFile())
 }
 
-// Ready returns the Ready of an output that needs the probabilities: it fails where they cannot be made, before the output's folder is touched, and calls
-// ready otherwise.
+// Ready returns the Ready of an output that needs the probabilities: it fails where they cannot be made, before the
+// output's folder is touched, and calls ready otherwise.
 func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) error {
 	if f.Made() {
 		return ready
@@ -184,10 +187,12 @@ func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) err
 	}
 }
 
-// fitFolder returns the folder, beside the file, of a fit that runs: it has the lock, and the weights that workers read there where no other folder holds them.
+// fitFolder returns the folder, beside the file, of a fit that runs: it has the lock, and the weights that workers read
+// there where no other folder holds them.
 func (f *Fit) fitFolder() string { return storage.Join(f.folder, f.model.FitFolder()) }
 
-// check fails where a symbolic link leads out of the folder, and while another run fits the same, unless Make would see its end.
+// check fails where a symbolic link leads out of the folder, and while another run fits the same, unless Make would see
+// its end.
 func (f *Fit) check(ctx context.Context) error {
 	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder); err != nil {
 		return err
@@ -199,7 +204,8 @@ func (f *Fit) check(ctx context.Context) error {
 	return f.shared(err)
 }
 
-// shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive, not even with --force.
+// shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive, not even with
+// --force.
 func (f *Fit) shared(err error) error {
 	if held := (*lock.Held)(nil); errors.As(err, &held) {
 		held.TakeOver = remedy.Do("remove %s", storage.Join(f.fitFolder(), lock.FileName))
@@ -207,9 +213,9 @@ func (f *Fit) shared(err error) error {
 	return err
 }
 
-// Make fits the probabilities unless they are fitted, and says so if there are too few facts. It waits for another run of this machine that fits them. Where
-// the workspace's folder cannot be written, it writes them into another, which the caller has locked, unless that is "". It is a *lock.Held error if a run
-// fits them whose end would not be seen.
+// Make fits the probabilities unless they are fitted, and says so if there are too few facts. It waits for another run
+// of this machine that fits them. Where the workspace's folder cannot be written, it writes them into another, which
+// the caller has locked, unless that is "". It is a *lock.Held error if a run fits them whose end would not be seen.
 func (f *Fit) Make(ctx context.Context, another string, locked lock.Lock) error {
 	if f.Made() {
 		return nil
@@ -251,7 +257,8 @@ func (f *Fit) await(ctx context.Context) (lock.Lock, error) {
 			if bar != nil {
 				bar.End()
 			}
-			f.e.Progress.Print("waiting for process %d, which fits these probabilities since %s (%s)", o.Process, o.Begun.Format(time.DateTime+" MST"), o.Command)
+			f.e.Progress.Print("waiting for process %d, which fits these probabilities since %s (%s)", o.Process, o.Begun.Format(time.DateTime+" MST"),
+				o.Command)
 			process, bar = o.Process, f.e.Progress.Begin(fmt.Sprintf("waiting for process %d", o.Process), 0, "")
 		}
 		bar.Set(0)
@@ -309,8 +316,8 @@ func (f *Fit) Probabilities(ctx context.Context, missing float64) (predict.Proba
 	return predict.Probabilities{Folder: f.folder, SHA256: file.SHA256, Missing: missing}, err
 }
 
-// Estimator returns the estimator of probabilities that presume a missing share of the graph's facts, and prints once what the data allow. It is nil
-// where there are too few facts.
+// Estimator returns the estimator of probabilities that presume a missing share of the graph's facts, and prints once
+// what the data allow. It is nil where there are too few facts.
 func (f *Fit) Estimator(missing float64) (*probability.Estimator, error) {
 	if f == nil || !f.made {
 		return nil, nil

@@ -84,7 +84,8 @@ func bestOf(w string) (p predict.Params) {
 	return p
 }
 
-// TestShards checks that the file has the same bytes with any number of shards and threads, and in one process without Beam.
+// TestShards checks that the file has the same bytes with any number of shards and threads, and in one process without
+// Beam.
 func TestShards(t *testing.T) {
 	w, file := trained(t)
 	want := pipelinetest.Read(t, file)
@@ -214,7 +215,8 @@ const elsewhere = `{"host":"elsewhere","process":7,"token":"x"}`
 // own returns the folder that a run locks while it fits the probabilities of a file.
 func own(file string) string { return strings.TrimSuffix(file, ".json") }
 
-// TestHeld checks that a run waits for none whose end it would not see, and takes no fit from one that may be alive, not even with --force.
+// TestHeld checks that a run waits for none whose end it would not see, and takes no fit from one that may be alive,
+// not even with --force.
 func TestHeld(t *testing.T) {
 	w, file := trained(t)
 	pipelinetest.Remove(t, file)
@@ -243,7 +245,8 @@ func (s said) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestWait checks that a run waits for another one of this machine that fits the same probabilities, and what it does when that one ends.
+// TestWait checks that a run waits for another one of this machine that fits the same probabilities, and what it does
+// when that one ends.
 func TestWait(t *testing.T) {
 	interrupt := errors.New("interrupt")
 	for name, c := range map[string]struct {
@@ -335,7 +338,8 @@ func TestOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestSymbolicLinks checks that nothing is fitted, and nothing else touched, where a link leads out of the folder, be it dangling.
+// TestSymbolicLinks checks that nothing is fitted, and nothing else touched, where a link leads out of the folder, be
+// it dangling.
 func TestSymbolicLinks(t *testing.T) {
 	w, file := trained(t)
 	for _, link := range []string{file, filepath.Dir(file)} {
@@ -355,7 +359,8 @@ func TestSymbolicLinks(t *testing.T) {
 	}
 }
 
-// TestReadOnly checks that probabilities are fitted into the folder of the run alone where the workspace's cannot be written, and are the same.
+// TestReadOnly checks that probabilities are fitted into the folder of the run alone where the workspace's cannot be
+// written, and are the same.
 func TestReadOnly(t *testing.T) {
 	w, file := trained(t)
 	want := pipelinetest.Read(t, file)

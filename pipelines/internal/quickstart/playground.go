@@ -31,8 +31,9 @@ type playground struct {
 func Playground() command.Pipeline {
 	f := &playground{}
 	return command.Pipeline{
-		Name:    "playground",
-		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, lists the surest facts that the graph lacks, and serves the model and the report on a page, until it is interrupted.",
+		Name: "playground",
+		Summary: "Makes a sample graph whose rules are known, answers its held-out queries with a model that has not seen it, trains another one on it, " +
+			"lists the surest facts that the graph lacks, and serves the model and the report on a page, until it is interrupted.",
 		Flags: func(set *flag.FlagSet) {
 			serve.ListenFlag(set, &f.listen)
 			GraphFlag(set, &f.graph)
@@ -96,7 +97,8 @@ type act struct {
 
 // acts returns the steps of quickstart, with the foundation model before the training.
 func (f *playground) acts() []act {
-	zero := Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(), Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
+	zero := Step{Title: "answer the held-out queries with " + zoo.Zero, Pipeline: score.Pipeline(),
+		Arguments: []string{"--run", zoo.Zero, "--model", zoo.Zero, "--split", "test"}}
 	var list []act
 	for _, s := range Steps(f.graph) {
 		switch s.Pipeline.Name {
@@ -132,7 +134,8 @@ func (f *playground) prepare(ctx context.Context, e *command.Environment) error 
 	return nil
 }
 
-// quiet returns an environment in which a step prints nothing, except a training its epochs, and with --verbose everything.
+// quiet returns an environment in which a step prints nothing, except a training its epochs, and with --verbose
+// everything.
 func quiet(e *command.Environment, step string) *command.Environment {
 	if e.Verbose {
 		return e
@@ -163,7 +166,8 @@ func (f *playground) tellGraph(ctx context.Context, e *command.Environment) erro
 }
 
 func tellZero(ctx context.Context, e *command.Environment) error {
-	return tell(ctx, e, e.Workspace.WithRun(zoo.Zero).Evaluation("test"), "zero-shot   MRR %.4f over %s held-out queries, by a model that learned from other graphs")
+	return tell(ctx, e, e.Workspace.WithRun(zoo.Zero).Evaluation("test"),
+		"zero-shot   MRR %.4f over %s held-out queries, by a model that learned from other graphs")
 }
 
 func tellTrained(ctx context.Context, e *command.Environment) error {
@@ -183,8 +187,9 @@ func tell(ctx context.Context, e *command.Environment, folder, format string) er
 // listed is the number of new facts that are printed.
 const listed = 10
 
-// tellNew prints the surest new facts and how many of them are true, and returns the query to which the first is an answer, as the parameters of the page.
-// The probabilities of the model are in the workspace then, if it can be written.
+// tellNew prints the surest new facts and how many of them are true, and returns the query to which the first is an
+// answer, as the parameters of the page. The probabilities of the model are in the workspace then, if it can be
+// written.
 func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.Values, error) {
 	m, err := model.Open(ctx, e.Workspace.Root())
 	if err != nil {

@@ -98,8 +98,8 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// play starts it with the workspace of a quickstart, whose model it takes, with a program in the place of the browser; asks what the page asks, and stops
-// it. It makes nothing again.
+// play starts it with the workspace of a quickstart, whose model it takes, with a program in the place of the browser;
+// asks what the page asks, and stops it. It makes nothing again.
 func play(t *testing.T, root string) {
 	t.Helper()
 	main := filepath.Join(root, "runs/main")
@@ -110,14 +110,16 @@ func play(t *testing.T, root string) {
 		t.Fatal(err)
 	}
 	p := launch(t, browser, "--workspace", root)
-	for _, begin := range []string{"workspace   " + root, "facts       3,672", "missing     253", "zero-shot   MRR 0.6", "trained     MRR 0.92", "new facts   the 10 surest"} {
+	for _, begin := range []string{"workspace   " + root, "facts       3,672", "missing     253", "zero-shot   MRR 0.6", "trained     MRR 0.92",
+		"new facts   the 10 surest"} {
 		p.line(t, begin)
 	}
 	if right, _, _ := strings.Cut(p.line(t, "right"), " "); !slices.Contains([]string{"8", "9", "10"}, right) {
 		t.Errorf("%s of the surest facts are right", right)
 	}
 	address := p.line(t, "listening on")
-	if open, err := pipelinetest.Listening(p.Process.Pid); runtime.GOOS == "linux" && (err != nil || !slices.Equal(open, []string{strings.TrimPrefix(address, "http://")})) {
+	if open, err := pipelinetest.Listening(p.Process.Pid); runtime.GOOS == "linux" &&
+		(err != nil || !slices.Equal(open, []string{strings.TrimPrefix(address, "http://")})) {
 		t.Errorf("it listens on %v (%v), and prints %s", open, err, address)
 	}
 	query := strings.TrimPrefix(p.line(t, "page"), address+"/?")

@@ -62,8 +62,9 @@ func Steps(graph string) []Step {
 func Pipeline() command.Pipeline {
 	graph := ""
 	return command.Pipeline{
-		Name:    "quickstart",
-		Summary: "Runs the commands from preprocess to report in under two minutes: makes a small knowledge graph whose rules are known, trains a model, scores the held-out queries, counts messages and writes the report.",
+		Name: "quickstart",
+		Summary: "Runs the commands from preprocess to report in under two minutes: makes a small knowledge graph whose rules are known, trains a model, " +
+			"scores the held-out queries, counts messages and writes the report.",
 		Flags:   func(set *flag.FlagSet) { GraphFlag(set, &graph) },
 		Run:     func(ctx context.Context, e *command.Environment) error { return run(ctx, e, Steps(graph)) },
 		Several: true,
@@ -86,7 +87,8 @@ func run(ctx context.Context, e *command.Environment, all []Step) error {
 	return summarize(ctx, e, time.Since(begun))
 }
 
-// Run runs the step in the workspace of another command. An earlier run of the same step is not repeated, and an interrupted training resumed.
+// Run runs the step in the workspace of another command. An earlier run of the same step is not repeated, and an
+// interrupted training resumed.
 func (s Step) Run(ctx context.Context, e *command.Environment) error {
 	arguments, err := s.command(ctx, e)
 	if err != nil {

@@ -95,7 +95,8 @@ func TestQuickstart(t *testing.T) {
 	play(t, root)
 }
 
-// askProgram runs the program of model/README.md on two relations of the sample, which takes a small part of the time that all take.
+// askProgram runs the program of model/README.md on two relations of the sample, which takes a small part of the time
+// that all take.
 func askProgram(t *testing.T, workspace string) {
 	t.Helper()
 	_, text, _ := strings.Cut(pipelinetest.Read(t, "..", "..", "..", "model", "README.md"), "```go\n")

@@ -27,9 +27,9 @@ var block = regexp.MustCompile(`(?s)(<!-- flags: (\w+) -->\n)(.*?)(<!-- end -->)
 // bounds matches the range of a number.
 var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less) than \d`)
 
-// TestReferenceListsEveryFlag compares the table of flags in the page of each command, and those of the flags of all and of several commands
-// in pipelines/README.md, with the flags, each of which has a heading in -h and, if it is a number, a range. With
-// -update_golden it rewrites the tables.
+// TestReferenceListsEveryFlag compares the table of flags in the page of each command, and those of the flags of all
+// and of several commands in pipelines/README.md, with the flags, each of which has a heading in -h and, if it is a
+// number, a range. With -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
 	asked := ask.Pipeline()
 	list := []command.Pipeline{asked, bundle.Pipeline(), discover.Pipeline(), quickstart.Playground(), quickstart.Pipeline(), serve.Pipeline()}

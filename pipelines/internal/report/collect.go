@@ -93,8 +93,8 @@ func (e *evidence) require(ctx context.Context, folder string, command workspace
 	return err
 }
 
-// check notes an error that is not a gap: a file is damaged, the graph is replaced meanwhile, or the storage failed, so that
-// nobody knows what the page would show.
+// check notes an error that is not a gap: a file is damaged, the graph is replaced meanwhile, or the storage failed, so
+// that nobody knows what the page would show.
 func (e *evidence) check(err error) {
 	replaced := new(manifest.Replaced)
 	ofGraph := errors.As(err, &replaced) && replaced.Folder == e.workspace.Graph()
@@ -198,7 +198,8 @@ func (e *evidence) readTraining(ctx context.Context) {
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
 	e.check(err)
 	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
-		e.missing(trainingSection, "The model was trained on another graph than the present one. With the flags it had, the command trains on this one", train.With("--force"), nil)
+		e.missing(trainingSection, "The model was trained on another graph than the present one. With the flags it had, the command trains on this one",
+			train.With("--force"), nil)
 		return
 	}
 	// The log may exist without a complete training, but not the other way.

@@ -63,7 +63,8 @@ func (e *evidence) tiles() []tile {
 				note += "; 95% interval " + interval(i, ok)
 			}
 		}
-		tiles = append(tiles, tile{metric(m.MRR), "MRR", note}, tile{percent(m.Hits1), "Hits@1", "right answer first"}, tile{percent(m.Hits10), "Hits@10", "among the first ten"})
+		tiles = append(tiles, tile{metric(m.MRR), "MRR", note}, tile{percent(m.Hits1), "Hits@1", "right answer first"},
+			tile{percent(m.Hits10), "Hits@10", "among the first ten"})
 	}
 	// Messages, then sizes.
 	if saved, ok := e.saved(); ok {
@@ -77,7 +78,8 @@ func (e *evidence) tiles() []tile {
 		if inference != nil {
 			prefix = "training graph, "
 		}
-		tiles = append(tiles, tile{count(g.Entities), "Entities", prefix + plural(g.Relations, "relation", "relations")}, tile{count(g.Facts), "Facts", fmt.Sprintf("%s%.1f per entity", prefix, g.MeanDegree)})
+		tiles = append(tiles, tile{count(g.Entities), "Entities", prefix + plural(g.Relations, "relation", "relations")},
+			tile{count(g.Facts), "Facts", fmt.Sprintf("%s%.1f per entity", prefix, g.MeanDegree)})
 		if inference != nil {
 			tiles = append(tiles, tile{count(inference.Entities), "Entities", "inference graph, which test asks about"},
 				tile{count(inference.Facts), "Facts", fmt.Sprintf("inference graph, %.1f per entity", inference.MeanDegree)})
@@ -92,7 +94,8 @@ func (e *evidence) composeConfiguration() section {
 	if e.checkpoint == nil {
 		return s
 	}
-	s.Lead = []string{fmt.Sprintf("The best checkpoint is %s, after %s of the optimizer; seed %d. The same configuration, data and seed reproduce the checkpoint byte for byte.",
+	s.Lead = []string{fmt.Sprintf("The best checkpoint is %s, after %s of the optimizer; seed %d. The same configuration, data and seed reproduce the "+
+		"checkpoint byte for byte.",
 		e.best, plural(e.checkpoint.Step, "step", "steps"), e.checkpoint.Seed)}
 	if from := e.checkpoint.Origin; from != nil {
 		s.Lead = append(s.Lead, "The training began with the weights of "+from.File+", which decide the architecture.")

@@ -25,7 +25,8 @@ func (e *evidence) composeData() section {
 				g.Inference, plural(i.Entities, "entity", "entities"), plural(i.Facts, "fact", "facts")))
 		}
 		if g.Rejected > 0 {
-			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files were rejected; rejects.tsv beside the tables lists them with the reasons.", plural(g.Rejected, "line", "lines")))
+			s.Lead = append(s.Lead, fmt.Sprintf("%s of the files were rejected; rejects.tsv beside the tables lists them with the reasons.",
+				plural(g.Rejected, "line", "lines")))
 		}
 		s.Warnings = leaks(g)
 		if t := splitTable(g); len(t.Rows) > 0 {
@@ -56,7 +57,8 @@ func leaks(g *counts.Dataset) (warnings []string) {
 		if known == 1 {
 			are = "is"
 		}
-		warnings = append(warnings, fmt.Sprintf("%s of the %s of the %s split (%s) %s also in %s: the answers to their queries are there to be read, so that the metrics of the split are too high.",
+		warnings = append(warnings, fmt.Sprintf("%s of the %s of the %s split (%s) %s also in %s: the answers to their queries are there to be read, so "+
+			"that the metrics of the split are too high.",
 			count(known), plural(facts, "fact", "facts"), split, percent(float64(known)/float64(facts)), are, which))
 	}
 	return warnings

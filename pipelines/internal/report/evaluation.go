@@ -50,7 +50,8 @@ func (e *evidence) readMetrics(ctx context.Context) {
 	}
 }
 
-// readProtocols reads the metrics by other protocols than the usual one that were made with the weights of the best checkpoint.
+// readProtocols reads the metrics by other protocols than the usual one that were made with the weights of the best
+// checkpoint.
 func (e *evidence) readProtocols(ctx context.Context) {
 	for _, name := range metrics.Protocols[1:] {
 		folder, command := e.workspace.EvaluationFolder(name), e.workspace.Command("score", "--protocol", name)
@@ -101,7 +102,8 @@ func (e *evidence) composeEvaluation() section {
 	// The first split has the text; each has a row.
 	v := e.evaluations[0]
 	m := v.Pessimistic
-	s.Lead = []string{fmt.Sprintf("On %s of the %s split%s the model ranks the right answer first for %s, and among the first ten for %s. Ranks are filtered: other answers that are known to be true do not count as wrong.",
+	s.Lead = []string{fmt.Sprintf("On %s of the %s split%s the model ranks the right answer first for %s, and among the first ten for %s. Ranks are "+
+		"filtered: other answers that are known to be true do not count as wrong.",
 		plural(v.Queries, "query", "queries"), v.Split, v.sampled(), percent(m.Hits1), percent(m.Hits10))}
 	s.Lead = append(s.Lead, v.origin(e.names()...)...)
 	for _, one := range e.evaluations {
@@ -132,8 +134,8 @@ func (v evaluation) sampled() string {
 	return fmt.Sprintf(", a sample of its %s,", count(v.Sample.Of))
 }
 
-// origin says what the published weights of an evaluation, or the weights that its checkpoint was trained from, were trained on, and
-// whether it approximates, or returns nothing. datasets are the names of the graph.
+// origin says what the published weights of an evaluation, or the weights that its checkpoint was trained from, were
+// trained on, and whether it approximates, or returns nothing. datasets are the names of the graph.
 func (v evaluation) origin(datasets ...string) []string {
 	var sentences []string
 	file, further, those := v.evaluated.Given, "", "these"
@@ -167,7 +169,8 @@ func (e *evidence) names() []string {
 // wholeTable returns a table of the metrics, with a column for each tie policy.
 func (v evaluation) wholeTable(several bool) table {
 	t := table{Title: "All queries", Head: []string{"", "pessimistic"},
-		Note: "The pessimistic rank counts ties against the answer, the optimistic one for it, the mean one half of them. Higher is better, but for the mean rank."}
+		Note: "The pessimistic rank counts ties against the answer, the optimistic one for it, the mean one half of them. Higher " +
+			"is better, but for the mean rank."}
 	if several {
 		t.Title += ", " + v.Split + " split"
 	}
@@ -200,9 +203,11 @@ func (v evaluation) wholeTable(several bool) table {
 	return t
 }
 
-// besideTable returns a table of the model beside baselines, by how much of a fact the graph gives away, without rows where there are none.
+// besideTable returns a table of the model beside baselines, by how much of a fact the graph gives away, without rows
+// where there are none.
 func (v evaluation) besideTable() table {
-	t := table{Title: "Beside what needs no training", Head: []string{"The graph has of (h, r, t)", "Queries", "MRR", "popularity", "rules", "Hits@10", "popularity", "rules"},
+	t := table{Title: "Beside what needs no training",
+		Head: []string{"The graph has of (h, r, t)", "Queries", "MRR", "popularity", "rules", "Hits@10", "popularity", "rules"},
 		Note: "By popularity entities rank by how many facts of the relation they answer, by rules of one hop by what other relations link them. " +
 			"(h, r, ·) is another fact of the head with the relation, (·, r, t) one of the relation with the tail. Pessimistic ranks."}
 	if v.Baselines == nil {
@@ -242,7 +247,8 @@ func (e *evidence) protocolTables() []table {
 
 // directionTable returns a table with a row for each direction.
 func (v evaluation) directionTable() table {
-	t := breakdown("By direction", "A query for a tail has the relation, one for a head its inverse, ~relation.", "Direction", slices.Sorted(maps.Keys(v.ByDirection)), v.ByDirection)
+	t := breakdown("By direction", "A query for a tail has the relation, one for a head its inverse, ~relation.", "Direction",
+		slices.Sorted(maps.Keys(v.ByDirection)), v.ByDirection)
 	if v.ranks == nil {
 		return t
 	}
@@ -309,13 +315,15 @@ func (v evaluation) distanceFigure(unreachedDiffer bool) figure {
 
 // rankFigure draws the cumulative distribution of the ranks.
 func (v evaluation) rankFigure() figure {
-	return newFigure("ranks", "Cumulative distribution of ranks", "Share of the queries whose answer has at most this rank. The left end is Hits@1. Pessimistic ranks count ties against the answer, optimistic ones for it.", chart.Lines{
-		X: chart.Axis{Label: "rank", Log: true, Format: func(v float64) string { return count(int64(v)) }},
-		Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1},
-		Series: []chart.Series{
-			{Key: chart.Key{Name: "pessimistic"}, Points: cumulative(v.ranks.pessimistic)},
-			{Key: chart.Key{Name: "optimistic", Color: 1}, Points: cumulative(v.ranks.optimistic), Dashed: true},
-		}})
+	return newFigure("ranks", "Cumulative distribution of ranks",
+		"Share of the queries whose answer has at most this rank. The left end is Hits@1. Pessimistic ranks count ties against the "+
+			"answer, optimistic ones for it.", chart.Lines{
+			X: chart.Axis{Label: "rank", Log: true, Format: func(v float64) string { return count(int64(v)) }},
+			Y: chart.Axis{Format: wholePercent, Zero: true, Most: 1},
+			Series: []chart.Series{
+				{Key: chart.Key{Name: "pessimistic"}, Points: cumulative(v.ranks.pessimistic)},
+				{Key: chart.Key{Name: "optimistic", Color: 1}, Points: cumulative(v.ranks.optimistic), Dashed: true},
+			}})
 }
 
 // cumulative returns the share of the queries whose rank is at most x, for x from 1 to the largest rank in steps of a

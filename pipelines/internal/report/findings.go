@@ -18,8 +18,8 @@ import (
 // enoughQueries is the number of queries from which on a relation is judged, worstShown how many relations are.
 const enoughQueries, worstShown = 30, 3
 
-// findings returns what a person would say about the results, in a few sentences. A difference between groups of queries is
-// left out unless its 95% confidence interval excludes 0.
+// findings returns what a person would say about the results, in a few sentences. A difference between groups of
+// queries is left out unless its 95% confidence interval excludes 0.
 func (e *evidence) findings() []string {
 	var said []string
 	if len(e.evaluations) > 0 && e.evaluations[0].Queries > 0 {
@@ -27,7 +27,8 @@ func (e *evidence) findings() []string {
 		said = append(said, v.directionGap(), e.outOfReach(v), v.tiesMatter(e.unreachedDiffer(v)), v.worst(), v.belowRules(), v.belowPopularity())
 	}
 	if s, ok := e.saved(); ok && !math.IsNaN(s.notEmpty) {
-		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those that are not empty.", percent(s.all), percent(s.notEmpty)))
+		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those "+
+			"that are not empty.", percent(s.all), percent(s.notEmpty)))
 	}
 	return slices.DeleteFunc(said, func(sentence string) bool { return sentence == "" })
 }
@@ -50,13 +51,14 @@ func (v evaluation) directionGap() string {
 		strings.ToUpper(names[0][:1])+names[0][1:], names[1], metric(better), metric(worse), metric(better-worse), metric(d.Low), metric(d.High))
 }
 
-// unreachedDiffer reports whether, in an evaluation, entities that no message from the source reaches have scores of their own: without a
-// window, where no reach leaves them out.
+// unreachedDiffer reports whether, in an evaluation, entities that no message from the source reaches have scores of
+// their own: without a window, where no reach leaves them out.
 func (e *evidence) unreachedDiffer(v evaluation) bool {
 	return v.evaluated.Reach == 0 && e.windowless()
 }
 
-// windowless reports whether each layer updates all entities: with the policy full, and with the weights of a file, which are scored with it.
+// windowless reports whether each layer updates all entities: with the policy full, and with the weights of a file,
+// which are scored with it.
 func (e *evidence) windowless() bool {
 	if evaluated := e.given(); evaluated != nil {
 		return evaluated.Given.Model == ""
@@ -69,7 +71,8 @@ func (e *evidence) windowless() bool {
 	return e.checkpoint != nil && e.checkpoint.Configuration.Policy == configuration.PolicyFull
 }
 
-// outOfReach returns a sentence with the share of the answers that the model cannot find, and how well it finds the others.
+// outOfReach returns a sentence with the share of the answers that the model cannot find, and how well it finds the
+// others.
 func (e *evidence) outOfReach(v evaluation) string {
 	share := float64(v.Unreached) / float64(v.Queries)
 	if e.unreachedDiffer(v) || v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {
@@ -88,9 +91,9 @@ func (e *evidence) outOfReach(v evaluation) string {
 		percent(share), count(v.Unreached), count(v.Queries), within, percent(hits), e.moreLayers(v))
 }
 
-// moreLayers returns a sentence on the layers that reach more answers, or nothing where layers are not what keeps more than a percent of them out
-// of reach. The number of layers reaches all but a percent of those whose distances are known; it is two more than now where none is known that
-// is farther than the layers.
+// moreLayers returns a sentence on the layers that reach more answers, or nothing where layers are not what keeps more
+// than a percent of them out of reach. The number of layers reaches all but a percent of those whose distances are
+// known; it is two more than now where none is known that is farther than the layers.
 func (e *evidence) moreLayers(v evaluation) string {
 	if v.evaluated.Reach > 0 || 100*v.Unreached <= v.Queries {
 		return ""
@@ -132,7 +135,8 @@ func (v evaluation) belowRules() string {
 	if v.Baselines == nil || v.Baselines.Rules.Pessimistic.MRR <= v.Pessimistic.MRR {
 		return ""
 	}
-	return fmt.Sprintf("Rules of one hop, without training, rank the answers better than the model: MRR %s against %s.", metric(v.Baselines.Rules.Pessimistic.MRR), metric(v.Pessimistic.MRR))
+	return fmt.Sprintf("Rules of one hop, without training, rank the answers better than the model: MRR %s against %s.",
+		metric(v.Baselines.Rules.Pessimistic.MRR), metric(v.Pessimistic.MRR))
 }
 
 // belowPopularity names the relations on which the model is worse than the most frequent answers.
@@ -143,12 +147,14 @@ func (v evaluation) belowPopularity() string {
 	}
 	var named []string
 	for _, name := range below[:min(worstShown, len(below))] {
-		named = append(named, fmt.Sprintf("%s (MRR %s against %s)", shown(name), metric(v.ByRelation[name].Pessimistic.MRR), metric(v.Baselines.Popularity.ByRelation[name].Pessimistic.MRR)))
+		named = append(named, fmt.Sprintf("%s (MRR %s against %s)", shown(name), metric(v.ByRelation[name].Pessimistic.MRR),
+			metric(v.Baselines.Popularity.ByRelation[name].Pessimistic.MRR)))
 	}
 	if more := len(below) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("Of the relations with at least %d queries, the most frequent answers are a better guess than the model's on %s.", metrics.EnoughToCompare, enumerate(named))
+	return fmt.Sprintf("Of the relations with at least %d queries, the most frequent answers are a better guess than the model's on %s.",
+		metrics.EnoughToCompare, enumerate(named))
 }
 
 // tiesMatter returns a sentence on how much the MRR depends on the tie policy, or "" if it does not.
@@ -157,7 +163,8 @@ func (v evaluation) tiesMatter(unreachedDiffer bool) string {
 	if metric(low) == metric(high) {
 		return ""
 	}
-	sentence := fmt.Sprintf("%s of the answers have exactly the score of another entity, so that the MRR depends on how ties count: %s pessimistic, %s optimistic.", percent(v.Tied), metric(low), metric(high))
+	sentence := fmt.Sprintf("%s of the answers have exactly the score of another entity, so that the MRR depends on how ties "+
+		"count: %s pessimistic, %s optimistic.", percent(v.Tied), metric(low), metric(high))
 	if u := v.ByDistance[hop.Key]; !unreachedDiffer && u.Tied*float64(u.Queries) > v.Tied*float64(v.Queries)/2 {
 		sentence += " Most of these answers are unreached ones, which all have one score."
 	}
@@ -179,8 +186,8 @@ func (v evaluation) worstRelations() []string {
 	return names[:min(worstShown, len(names))]
 }
 
-// worst names the relations whose queries are answered worse than all others. They are the worst of many, one of which is
-// low by chance more often than a single one: their intervals count twice as wide, about four standard errors, which
+// worst names the relations whose queries are answered worse than all others. They are the worst of many, one of which
+// is low by chance more often than a single one: their intervals count twice as wide, about four standard errors, which
 // allows for hundreds of relations.
 func (v evaluation) worst() string {
 	relations := v.judged()

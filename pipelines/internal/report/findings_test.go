@@ -39,7 +39,8 @@ func evaluationOf(rows []parquet.Ranking) evaluation {
 		}
 		return metrics.Summary{Queries: a.Queries, Unreached: unreached[key], Ranks: a.Metrics()}
 	}
-	v := evaluation{Evaluation: metrics.Evaluation{Split: "test", ByDirection: map[string]metrics.Summary{}, ByRelation: map[string]metrics.Summary{}, ByDistance: map[string]metrics.Summary{}}}
+	v := evaluation{Evaluation: metrics.Evaluation{Split: "test", ByDirection: map[string]metrics.Summary{}, ByRelation: map[string]metrics.Summary{},
+		ByDistance: map[string]metrics.Summary{}}}
 	for _, r := range rows {
 		distance := fmt.Sprint(r.Distance)
 		if r.Distance < 0 {
@@ -74,7 +75,8 @@ func madeRankings(queries int, change func(i int, r *parquet.Ranking)) []parquet
 	rows := make([]parquet.Ranking, queries)
 	for i := range rows {
 		rank := int64(1 + 20*math.Pow(random.Float64(), 3))
-		rows[i] = parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Relation: fmt.Sprintf("r%d", i/2%10), RankPessimistic: rank, RankOptimistic: rank, Candidates: 1000, Distance: 2}
+		rows[i] = parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Relation: fmt.Sprintf("r%d", i/2%10), RankPessimistic: rank,
+			RankOptimistic: rank, Candidates: 1000, Distance: 2}
 		if change != nil {
 			change(i, &rows[i])
 		}
@@ -100,7 +102,8 @@ func TestFindings(t *testing.T) {
 		want    []string // beginnings of the sentences
 	}{
 		{"nothing to tell", madeRankings(1000, nil), 6, false, nil},
-		{"a gap between directions", madeRankings(1000, worseHeads), 6, false, []string{"Tails are found better than heads: MRR 0.480 against 0.183, a difference of 0.297 (95% interval 0.2"}},
+		{"a gap between directions", madeRankings(1000, worseHeads), 6, false,
+			[]string{"Tails are found better than heads: MRR 0.480 against 0.183, a difference of 0.297 (95% interval 0.2"}},
 		{"the gap of a few queries", madeRankings(60, func(i int, r *parquet.Ranking) {
 			if i%6 == 1 {
 				r.RankPessimistic, r.RankOptimistic = r.RankPessimistic+1, r.RankOptimistic+1
@@ -124,7 +127,8 @@ func TestFindings(t *testing.T) {
 			if i%10 < 4 {
 				r.RankOptimistic = 1
 			}
-		}), 6, false, []string{"24.7% of the answers have exactly the score of another entity, so that the MRR depends on how ties count: 0.497 pessimistic, 0.700 optimistic."}},
+		}), 6, false, []string{"24.7% of the answers have exactly the score of another entity, so that the MRR depends on how ties count: 0.497 " +
+			"pessimistic, 0.700 optimistic."}},
 		{"a bad relation", madeRankings(1000, func(i int, r *parquet.Ranking) {
 			if r.Relation == "r3" {
 				r.RankPessimistic, r.RankOptimistic = 40+r.RankPessimistic, 40+r.RankOptimistic
@@ -135,7 +139,8 @@ func TestFindings(t *testing.T) {
 				r.RankPessimistic, r.RankOptimistic = 40+r.RankPessimistic, 40+r.RankOptimistic
 			}
 		}), 6, false, nil},
-		{"messages", nil, 6, true, []string{"Truncation leaves out 80.0% of the messages that propagation along every edge in every layer sends, and 20.0% of those that are not empty."}},
+		{"messages", nil, 6, true, []string{"Truncation leaves out 80.0% of the messages that propagation along every edge in every layer sends, and 20.0% " +
+			"of those that are not empty."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +150,8 @@ func TestFindings(t *testing.T) {
 				e.evaluations = []evaluation{evaluationOf(test.rows)}
 			}
 			if test.counted {
-				e.messages = []counts.Summary{{Configurations: []counts.Configuration{{Layers: 6, Totals: counts.Totals{NBFNet: 1000, Kept: 300, KeptEmpty: 100, PrunedEmpty: 650, PrunedRedundant: 50}}}}}
+				e.messages = []counts.Summary{{Configurations: []counts.Configuration{{Layers: 6,
+					Totals: counts.Totals{NBFNet: 1000, Kept: 300, KeptEmpty: 100, PrunedEmpty: 650, PrunedRedundant: 50}}}}}
 			}
 			got := e.findings()
 			if len(got) != len(test.want) {
@@ -160,7 +166,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestMoreLayers checks that the page names so many layers that nearly all answers with a path are within reach, where layers help.
+// TestMoreLayers checks that the page names so many layers that nearly all answers with a path are within reach, where
+// layers help.
 func TestMoreLayers(t *testing.T) {
 	t.Parallel()
 	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
@@ -226,7 +233,8 @@ func TestBesideBaselines(t *testing.T) {
 	if diff := cmp.Diff([]string{"both 7 0.810 0.130 0.230 0.820 0.140 0.240", "(·, r, t) 993 0.710 0.150 0.250 0.720 0.160 0.260", whole}, rows); diff != "" {
 		t.Error(diff)
 	}
-	want := "Of the relations with at least 20 queries, the most frequent answers are a better guess than the model's on r3 (MRR " + metric(v.ByRelation["r3"].Pessimistic.MRR) + " against 0.990)."
+	want := "Of the relations with at least 20 queries, the most frequent answers are a better guess than the model's on r3 (MRR " +
+		metric(v.ByRelation["r3"].Pessimistic.MRR) + " against 0.990)."
 	if got := v.belowPopularity(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -244,7 +252,8 @@ func TestBesideBaselines(t *testing.T) {
 	}
 }
 
-// TestUnreachedAnswersOfReach checks that the page names the reach of an evaluation, which leaves answers out that layers do not.
+// TestUnreachedAnswersOfReach checks that the page names the reach of an evaluation, which leaves answers out that
+// layers do not.
 func TestUnreachedAnswersOfReach(t *testing.T) {
 	t.Parallel()
 	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
@@ -255,13 +264,14 @@ func TestUnreachedAnswersOfReach(t *testing.T) {
 	v.evaluated.Reach = 80
 	e := &evidence{checkpoint: &checkpoint.Record{}, evaluations: []evaluation{v}}
 	e.checkpoint.Configuration.Layers, e.checkpoint.Configuration.Policy = 3, "window"
-	if got := strings.Join(e.findings(), " "); !strings.Contains(got, "no message reaches them within 3 layers and the 80 entities of a query's reach; of the others ") {
+	if got := strings.Join(e.findings(), " "); !strings.Contains(got,
+		"no message reaches them within 3 layers and the 80 entities of a query's reach; of the others ") {
 		t.Error(got)
 	}
 }
 
-// TestUnreachedAnswersOfFull checks that the page does not call unreached answers impossible to find, or tied, with the policy
-// full, which gives them scores of their own.
+// TestUnreachedAnswersOfFull checks that the page does not call unreached answers impossible to find, or tied, with the
+// policy full, which gives them scores of their own.
 func TestUnreachedAnswersOfFull(t *testing.T) {
 	t.Parallel()
 	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {
@@ -286,8 +296,8 @@ func TestUnreachedAnswersOfFull(t *testing.T) {
 	}
 }
 
-// TestUnreachedAnswersOfWeights checks the same of weights that a flag names, and that messages of windows are not said to be
-// saved by them.
+// TestUnreachedAnswersOfWeights checks the same of weights that a flag names, and that messages of windows are not said
+// to be saved by them.
 func TestUnreachedAnswersOfWeights(t *testing.T) {
 	t.Parallel()
 	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {

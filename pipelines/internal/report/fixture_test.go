@@ -128,14 +128,18 @@ func (f fixture) splits() {
 	for split, queries := range map[string]int64{"valid": 35070, "train": 544230} {
 		f.write("distances/"+split+"/distribution.json", counts.Distribution{Split: split, Queries: queries,
 			ByDistance: map[string]int64{"1": queries / 4, "2": queries - queries/4, "unreached": 0}})
-		f.write("runs/main/messages/"+split+"/summary.json", counts.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []counts.Configuration{
-			{Layers: 6, Delta: 2, Totals: counts.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6, DecreaseWithoutEmpty: 0.7}}})
+		f.write("runs/main/messages/"+split+"/summary.json",
+			counts.Summary{Split: split, Queries: queries, Edges: 544230, Configurations: []counts.Configuration{
+				{Layers: 6, Delta: 2, Totals: counts.Totals{NBFNet: 100, Kept: 40, KeptEmpty: 10, PrunedEmpty: 45, PrunedRedundant: 15}, Decrease: 0.6,
+					DecreaseWithoutEmpty: 0.7}}})
 	}
 }
 
 func (f fixture) graph() {
-	f.write("graph/summary.json", counts.Dataset{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, Edges: 544230, MeanDegree: 18.7,
-		Queries: map[string]int64{"train": 544230, "valid": 35070, "test": 40932}, Distinct: map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
+	f.write("graph/summary.json", counts.Dataset{Dataset: "fb15k-237", Entities: 14541, Relations: int64(f.relations), Facts: 272115, Edges: 544230,
+		MeanDegree: 18.7,
+		Queries:    map[string]int64{"train": 544230, "valid": 35070, "test": 40932},
+		Distinct:   map[string]int64{"train": 149689, "valid": 21000, "test": 22850}})
 	f.write("distances/test/distribution.json", counts.Distribution{Split: "test", Queries: 40932,
 		ByDistance: map[string]int64{"1": 40, "2": 29911, "3": 10871, "4": 100, "10": 1, "unreached": 9}})
 }
@@ -145,7 +149,8 @@ func (f fixture) training() {
 	for i := 1; i <= 12; i++ {
 		v := summaryOf(35070, 0.2+0.2*(1-math.Exp(-float64(i)/3)))
 		valid := metrics.Valid{Queries: v.Queries, Ranks: v.Ranks}
-		line, err := json.Marshal(metrics.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)), Seconds: 612.5, Messages: 41234567890})
+		line, err := json.Marshal(metrics.Epoch{Epoch: i, Loss: 0.3 + math.Exp(-float64(i)/2), Valid: &valid, LearningRate: 0.005 * math.Pow(0.9, float64(i-1)),
+			Seconds: 612.5, Messages: 41234567890})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -160,13 +165,15 @@ func (f fixture) training() {
 func (f fixture) evaluation(split string) {
 	m := metrics.Evaluation{Split: split, Checkpoint: "epoch-012", Summary: summaryOf(int64(f.queries), 0.421), Distinct: 22850,
 		ByDirection: map[string]metrics.Summary{"tail": summaryOf(20466, 0.51), "head": summaryOf(20466, 0.33)},
-		ByDistance:  map[string]metrics.Summary{"1": summaryOf(40, 0.7), "2": summaryOf(29911, 0.47), "3": summaryOf(10871, 0.28), "4": summaryOf(100, 0.05), "unreached": summaryOf(10, 0.0001)},
-		ByRelation:  map[string]metrics.Summary{}}
+		ByDistance: map[string]metrics.Summary{"1": summaryOf(40, 0.7), "2": summaryOf(29911, 0.47), "3": summaryOf(10871, 0.28), "4": summaryOf(100, 0.05),
+			"unreached": summaryOf(10, 0.0001)},
+		ByRelation: map[string]metrics.Summary{}}
 	m.Unreached = 10
 	for i := range f.relations {
 		m.ByRelation[f.relation(i)] = summaryOf(int64(1+(i*37)%900), 0.05+0.9*math.Mod(float64(i)*0.618, 1))
 	}
-	m.ByLinks = map[string]metrics.Summary{"both": summaryOf(30000, 0.5), "head": summaryOf(9000, 0.2), "tail": summaryOf(1900, 0.1), "neither": summaryOf(32, 0.01)}
+	m.ByLinks = map[string]metrics.Summary{"both": summaryOf(30000, 0.5), "head": summaryOf(9000, 0.2), "tail": summaryOf(1900, 0.1),
+		"neither": summaryOf(32, 0.01)}
 	popularity := metrics.Baseline{Ranks: summaryOf(1, 0.2).Ranks, ByRelation: map[string]metrics.Ranks{f.relation(0): summaryOf(1, 0.9).Ranks}}
 	m.Baselines = &metrics.Baselines{Popularity: popularity, Rules: metrics.Baseline{Ranks: summaryOf(1, 0.1).Ranks}}
 	f.write("runs/main/evaluation/"+split+"/metrics.json", m)
@@ -184,7 +191,8 @@ func (f fixture) messages() {
 			Decrease: saved, DecreaseWithoutEmpty: 1 - float64(kept-empty)/float64(whole)})
 	}
 	for layer := range int64(6) {
-		m.ByLayer = append(m.ByLayer, counts.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1, Totals: counts.Totals{NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200}})
+		m.ByLayer = append(m.ByLayer, counts.LayerSum{Layers: 6, Delta: 2, Layer: int(layer) + 1,
+			Totals: counts.Totals{NBFNet: 1000, Kept: 100 * layer, KeptEmpty: 10 * layer, PrunedEmpty: 800 - 100*layer, PrunedRedundant: 200}})
 	}
 	f.write("runs/main/messages/test/summary.json", m)
 }
@@ -200,8 +208,10 @@ func (f fixture) ranks(split string) {
 		for random.Float64() < 0.55 && rank < 7000 {
 			rank = 2*rank + random.Int64N(3)
 		}
-		r := parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Source: fmt.Sprintf("Entity %d", i%5000), Relation: f.relation(i % f.relations),
-			Answer: fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541, Distance: int32(i%5) - 1}
+		r := parquet.Ranking{Query: int64(i), Direction: []string{"tail", "head"}[i%2], Source: fmt.Sprintf("Entity %d", i%5000),
+			Relation: f.relation(i % f.relations),
+			Answer:   fmt.Sprintf("Answer %d", i), RankPessimistic: rank, RankMean: float64(rank), RankOptimistic: max(1, rank*9/10), Candidates: 14541,
+			Distance: int32(i%5) - 1}
 		part := i % 5000 % parts // that of the source
 		rankings[part] = append(rankings[part], r)
 	}

@@ -23,15 +23,20 @@ func (e *evidence) composeMessages() section {
 	c := e.chosen(m)
 	ofAll, ofNotEmpty := c.Saved()
 	s.Lead = []string{
-		fmt.Sprintf("With %s and delta %d, propagation sends %s messages for %s of the %s split. That is %s fewer than one message along each of %s in each layer, and %s fewer than those of them that are not empty%s.",
-			plural(int64(c.Layers), "layer", "layers"), c.Delta, count(c.Sent()), plural(m.Queries, "query", "queries"), m.Split, percent(ofAll), plural(m.Edges, "edge", "edges"), percent(ofNotEmpty), e.harmless()),
-		fmt.Sprintf("The paper counts %s fewer: it compares all messages that the window admits, empty ones included, with one along each edge in each layer.", percent(c.Decrease)),
+		fmt.Sprintf("With %s and delta %d, propagation sends %s messages for %s of the %s split. That is %s fewer than one message along each of %s in "+
+			"each layer, and %s fewer than those of them that are not empty%s.",
+			plural(int64(c.Layers), "layer", "layers"), c.Delta, count(c.Sent()), plural(m.Queries, "query", "queries"), m.Split, percent(ofAll),
+			plural(m.Edges, "edge", "edges"), percent(ofNotEmpty), e.harmless()),
+		fmt.Sprintf("The paper counts %s fewer: it compares all messages that the window admits, empty ones included, with one along each edge in each layer.",
+			percent(c.Decrease)),
 	}
 	if m.Reach > 0 {
-		s.Lead = append(s.Lead, fmt.Sprintf("A query propagates through at most %s (--reach): edges with an end at another one count as empty.", plural(int64(m.Reach), "entity", "entities")))
+		s.Lead = append(s.Lead, fmt.Sprintf("A query propagates through at most %s (--reach): edges with an end at another one count as empty.",
+			plural(int64(m.Reach), "entity", "entities")))
 	}
 	if e.windowless() {
-		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every entity in every layer."}, s.Lead...)
+		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every " +
+			"entity in every layer."}, s.Lead...)
 	}
 	// Charts compare splits, deltas and layers.
 	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m counts.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
@@ -102,7 +107,8 @@ func savedFigure(splits []counts.Summary, layers int) figure {
 	c := byDelta("messages saved")
 	caption := fmt.Sprintf("By %d layers with truncation: of one message along each edge in each layer, and of those that are not empty.", layers)
 	if len(splits) > 1 {
-		caption = fmt.Sprintf("By %d layers with truncation: of one message along each edge in each layer; dotted: of those that are not empty. Where splits agree, their points are concentric.", layers)
+		caption = fmt.Sprintf("By %d layers with truncation: of one message along each edge in each layer; dotted: of those that are not empty. Where "+
+			"splits agree, their points are concentric.", layers)
 	}
 	for i, m := range splits {
 		all := chart.Series{Key: chart.Key{Name: "of all"}}
@@ -126,15 +132,17 @@ func prunedFigure(splits []counts.Summary, layers int) figure {
 		c.Series = append(c.Series, chart.Series{Key: chart.Key{Name: m.Split, Color: splitColor(m.Split)}, Mark: mark(i, splits),
 			Points: points(ofLayers(m, layers), counts.Configuration.PrunedEmptyShare)})
 	}
-	return newFigure("messages-pruned", "Pruned messages", fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
-		plural(int64(layers), "layer", "layers")), c)
+	return newFigure("messages-pruned", "Pruned messages",
+		fmt.Sprintf("With %s. Those that are not empty are redundant. Sparse graphs with long paths prune more empty messages, dense ones more redundant ones.",
+			plural(int64(layers), "layer", "layers")), c)
 }
 
 // outcomes returns a chart of the outcomes for messages, without rows.
 func outcomes(label, axis string) chart.Bars {
 	return chart.Bars{Stacked: true, Label: label, X: chart.Axis{Label: axis, Format: wholePercent, Most: 1},
 		Format: func(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) },
-		Series: []chart.Key{{Name: "sent", Color: 0}, {Name: "kept, but empty", Color: 1}, {Name: "pruned: redundant", Color: 4}, {Name: "pruned: empty", Color: 5}}}
+		Series: []chart.Key{{Name: "sent", Color: 0}, {Name: "kept, but empty", Color: 1}, {Name: "pruned: redundant", Color: 4},
+			{Name: "pruned: empty", Color: 5}}}
 }
 
 // outcome returns a row of a chart of outcomes.
@@ -153,7 +161,8 @@ func deltaFigure(m counts.Summary, layers int) figure {
 	for _, one := range ofLayers(m, layers) {
 		c.Rows = append(c.Rows, outcome(one.Delta, one.Totals))
 	}
-	return newFigure("messages-parts", "Messages by delta", "Of the "+m.Split+" split. An empty message comes from an entity that is not yet reached; a redundant one would arrive after its receiver's window.", c)
+	return newFigure("messages-parts", "Messages by delta",
+		"Of the "+m.Split+" split. An empty message comes from an entity that is not yet reached; a redundant one would arrive after its receiver's window.", c)
 }
 
 // layersFigure draws the outcomes for messages in each layer of a configuration.
@@ -162,14 +171,17 @@ func layersFigure(split string, counted counts.Configuration, byLayer []counts.L
 	for _, one := range byLayer {
 		c.Rows = append(c.Rows, outcome(one.Layer, one.Totals))
 	}
-	return newFigure("messages-layers", "Messages by layer", fmt.Sprintf("Of the %s split, with %s and delta %d. In early layers most messages would be empty; in late ones the windows of near entities have ended.",
-		split, plural(int64(counted.Layers), "layer", "layers"), counted.Delta), c)
+	return newFigure("messages-layers", "Messages by layer",
+		fmt.Sprintf("Of the %s split, with %s and delta %d. In early layers most messages would be empty; in late ones the windows "+
+			"of near entities have ended.",
+			split, plural(int64(counted.Layers), "layer", "layers"), counted.Delta), c)
 }
 
 // messageTable returns a table with a row for each split, number of layers and delta.
 func messageTable(splits []counts.Summary) table {
 	t := table{Title: "Messages per query", Head: []string{"Split", "Layers", "Delta", "Sent", "Of all", "Saved", "Of not empty", "Saved", "Kept", "Saved"},
-		Note: "Means over the queries of each split. All: one message along each edge in each layer. Kept includes empty messages; the paper compares it with all."}
+		Note: "Means over the queries of each split. All: one message along each edge in each layer. Kept includes empty messages; " +
+			"the paper compares it with all."}
 	for _, m := range splits {
 		n := float64(max(1, m.Queries))
 		for _, c := range m.Configurations {
@@ -186,7 +198,8 @@ func messageTable(splits []counts.Summary) table {
 func choicesTable(m counts.Summary) table {
 	c := m.AStar
 	t := table{Title: "Messages chosen by A*Net", Head: []string{"Layer", "Untruncated", "Chosen", "Sent", "Saved of the chosen"},
-		Note: fmt.Sprintf("Messages per query with %s and policy %s. A*Net chooses which entities send along which edges; a window prunes some of these messages.", c.Checkpoint, c.Policy)}
+		Note: fmt.Sprintf("Messages per query with %s and policy %s. A*Net chooses which entities send along which edges; a window "+
+			"prunes some of these messages.", c.Checkpoint, c.Policy)}
 	n := float64(max(1, m.Queries))
 	add := func(name string, all, chosen, sent int64) {
 		saved := 1 - float64(sent)/float64(max(1, chosen))

@@ -23,11 +23,13 @@ func TestOrigin(t *testing.T) {
 		want string
 		on   string
 	}{
-		"a trained model":         {workspace.Evaluated{}, "", ""},
-		"other weights":           {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, "", "wn18rr"},
-		"published":               {workspace.Evaluated{Given: published}, "published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs", "umls"},
+		"a trained model": {workspace.Evaluated{}, "", ""},
+		"other weights":   {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, "", "wn18rr"},
+		"published": {workspace.Evaluated{Given: published},
+			"published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs", "umls"},
 		"a graph of its training": {workspace.Evaluated{Given: published}, "CoDEx-M. Facts of WN18RR_v2_ind are among them: these are not", "WN18RR_v2_ind"},
-		"trained further":         {workspace.Evaluated{Checkpoint: "epoch-001", From: published}, "WN18RR and CoDEx-M, and then trained further. On the authors' graphs", "codex-s"},
+		"trained further": {workspace.Evaluated{Checkpoint: "epoch-001", From: published},
+			"WN18RR and CoDEx-M, and then trained further. On the authors' graphs", "codex-s"},
 	} {
 		got := strings.Join(evaluation{evaluated: c.of}.origin("", c.on), " ")
 		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
@@ -36,8 +38,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestGivenModel checks that the page names the model of a run that has none of its own, beside those of other runs and in the
-// title.
+// TestGivenModel checks that the page names the model of a run that has none of its own, beside those of other runs and
+// in the title.
 func TestGivenModel(t *testing.T) {
 	t.Parallel()
 	of := func(reach int) *evidence {
@@ -58,7 +60,8 @@ func TestGivenModel(t *testing.T) {
 	}
 }
 
-// TestAnotherReach checks that the page says of a run that its metrics are those of another reach than its model was trained with.
+// TestAnotherReach checks that the page says of a run that its metrics are those of another reach than its model was
+// trained with.
 func TestAnotherReach(t *testing.T) {
 	t.Parallel()
 	var e evidence
@@ -91,7 +94,8 @@ func TestRunThatWasOnlyScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, output, problems := pipelinetest.Run(t, Pipeline(), "--workspace", root)
-	if code != command.ExitOK || !strings.Contains(output, "The model is --model wn18rr_v1, which was not trained in this run: ") || strings.Contains(output, "There is no trained model") {
+	if code != command.ExitOK || !strings.Contains(output, "The model is --model wn18rr_v1, which was not trained in this run: ") ||
+		strings.Contains(output, "There is no trained model") {
 		t.Errorf("with those of a model from elsewhere: exit code %d, %s%s", code, output, problems)
 	}
 }

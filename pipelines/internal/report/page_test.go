@@ -11,17 +11,20 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestInBrowser checks that all figures of a page are drawn, that its links lead somewhere, and that nothing is wider than a telephone.
+// TestInBrowser checks that all figures of a page are drawn, that its links lead somewhere, and that nothing is wider
+// than a telephone.
 func TestInBrowser(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 40, 900}
 	f.all()
 	run(t, root)
 	p := pipelinetest.OpenPage(t, "file://"+filepath.Join(root, "report", "index.html"), 1280, 900)
-	if n := pipelinetest.EvaluateOnPage[int](p, `[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 9 {
+	if n := pipelinetest.EvaluateOnPage[int](p,
+		`[...document.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height > 100).length`); n != 9 {
 		t.Errorf("%d figures are drawn, want 9", n)
 	}
-	if dead := pipelinetest.EvaluateOnPage[[]string](p, `[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(to => !document.querySelector(to))`); len(dead) > 0 {
+	if dead := pipelinetest.EvaluateOnPage[[]string](p,
+		`[...document.querySelectorAll("a")].map(a => a.getAttribute("href")).filter(to => !document.querySelector(to))`); len(dead) > 0 {
 		t.Errorf("links lead nowhere: %q", dead)
 	}
 	if n := pipelinetest.EvaluateOnPage[int](p, `document.scripts.length`); n != 0 {
@@ -43,7 +46,8 @@ func TestInBrowser(t *testing.T) {
 	}
 	// Tables between figures fit; wider ones scroll in a box of their own.
 	p.Resize(900, 900)
-	if clipped := pipelinetest.EvaluateOnPage[[]string](p, `[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {
+	if clipped := pipelinetest.EvaluateOnPage[[]string](p,
+		`[...document.querySelectorAll("figure .scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); len(clipped) > 0 {
 		t.Errorf("clipped at 900: %q", clipped)
 	}
 	if said := p.Said(); len(said) > 0 {
@@ -51,7 +55,8 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// cutTables returns the text of narrow tables that do not fit their boxes, and of wide ones whose first column leaves the box with the others.
+// cutTables returns the text of narrow tables that do not fit their boxes, and of wide ones whose first column leaves
+// the box with the others.
 const cutTables = `[...document.querySelectorAll(".scroll")].filter(box => {
 	if (box.scrollWidth <= box.clientWidth) return false
 	if (box.querySelectorAll("thead th").length <= 5) return true

@@ -16,7 +16,8 @@ func TestOtherProtocols(t *testing.T) {
 	f.training()
 	f.evaluation("test")
 	f.ranks("test")
-	f.write("runs/main/evaluation/grail/metrics.json", metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Protocol: metrics.GraIL, Negatives: 49, Summary: summaryOf(40, 0.83)})
+	f.write("runs/main/evaluation/grail/metrics.json",
+		metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Protocol: metrics.GraIL, Negatives: 49, Summary: summaryOf(40, 0.83)})
 	page, output := run(t, root)
 	for _, want := range []string{"Other protocols", "grail: test facts, each answer among 49 random negatives", ">0.830<", ">0.911<"} {
 		if !strings.Contains(page, want) {
@@ -43,8 +44,10 @@ func TestSamples(t *testing.T) {
 		f := fixture{t, workspace.New(root), 5, 40}
 		f.graph()
 		f.training()
-		f.write("runs/main/evaluation/test/metrics.json", metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Sample: sample, Summary: summaryOf(40, 0.83)})
-		f.write("runs/main/evaluation/grail/metrics.json", metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Protocol: metrics.GraIL, Negatives: 49, Sample: sample, Summary: summaryOf(40, 0.83)})
+		f.write("runs/main/evaluation/test/metrics.json",
+			metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Sample: sample, Summary: summaryOf(40, 0.83)})
+		f.write("runs/main/evaluation/grail/metrics.json",
+			metrics.Evaluation{Split: "test", Checkpoint: "epoch-012", Protocol: metrics.GraIL, Negatives: 49, Sample: sample, Summary: summaryOf(40, 0.83)})
 		page, _ := run(t, root)
 		return page
 	}

@@ -51,7 +51,9 @@ func TestWholePage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Trained model: fb15k-237", "14,541 entities", "272,115 facts", "40,932 queries", "All 237 relations",
-		"66.7% fewer than one message along each", "43.0% fewer than those of them that are not empty", ">66.7%</dd>", ">43.0%</dd>", "The paper counts 50.1% fewer", "epoch-012", "learning_<wbr>rate", "Messages by layer", "408,173", "Pruned messages", "75.0%", "2 h 2 min", "/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
+		"66.7% fewer than one message along each", "43.0% fewer than those of them that are not empty", ">66.7%</dd>", ">43.0%</dd>",
+		"The paper counts 50.1% fewer", "epoch-012", "learning_<wbr>rate", "Messages by layer", "408,173", "Pruned messages", "75.0%", "2 h 2 min",
+		"/<wbr>people/<wbr>person/<wbr>relation_<wbr>1",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
@@ -142,28 +144,41 @@ func TestGaps(t *testing.T) {
 		not   []string
 	}{
 		{"test facts in the graph", func(f fixture) {
-			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
-		}, []string{"30 of the 200 facts of the test split (15.0%) are also in the training graph", "1 of the 4 facts of the valid split (25.0%) is also in the training graph"}, nil},
+			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20,
+				Queries: map[string]int64{"train": 20, "valid": 8, "test": 400}, Known: map[string]int64{"valid": 1, "test": 30}})
+		}, []string{"30 of the 200 facts of the test split (15.0%) are also in the training graph",
+			"1 of the 4 facts of the valid split (25.0%) is also in the training graph"}, nil},
 		{"test facts in the inference graph", func(f fixture) {
-			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30}, InferenceGraph: &counts.Graph{Entities: 9, Facts: 10, Edges: 20}})
+			f.write("graph/summary.json", counts.Dataset{Dataset: "leaky", Entities: 9, Relations: 1, Facts: 10, Edges: 20,
+				Queries: map[string]int64{"test": 400}, Known: map[string]int64{"valid": 0, "test": 30},
+				InferenceGraph: &counts.Graph{Entities: 9, Facts: 10, Edges: 20}})
 		}, []string{"(15.0%) are also in the inference graph"}, []string{"of the valid split ("}},
 		{"two graphs", func(f fixture) {
-			f.write("graph/summary.json", counts.Dataset{Dataset: "v1", Entities: 3103, Relations: 1, Facts: 10, Edges: 20, Queries: map[string]int64{"test": 400}, InferenceGraph: &counts.Graph{Entities: 225, Facts: 10, Edges: 20}})
+			f.write("graph/summary.json", counts.Dataset{Dataset: "v1", Entities: 3103, Relations: 1, Facts: 10, Edges: 20,
+				Queries: map[string]int64{"test": 400}, InferenceGraph: &counts.Graph{Entities: 225, Facts: 10, Edges: 20}})
 			f.evaluation("test")
-		}, []string{"<dd>3,103</dd><dd class=\"note\">training graph, 1 relation</dd>", "<dd>225</dd><dd class=\"note\">inference graph, which test asks about</dd>", ">test on the inference graph, filtered"}, nil},
-		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/score", "./pipelines/messages"}, []string{"./pipelines/distances"}},
-		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"}, []string{"./pipelines/preprocess"}},
-		{"no ranks", func(f fixture) { f.graph(); f.training(); f.evaluation("test") }, []string{"Hits@10", "ranks of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
+		}, []string{"<dd>3,103</dd><dd class=\"note\">training graph, 1 relation</dd>",
+			"<dd>225</dd><dd class=\"note\">inference graph, which test asks about</dd>", ">test on the inference graph, filtered"}, nil},
+		{"only training", func(f fixture) { f.training() }, []string{"./pipelines/preprocess", "./pipelines/score", "./pipelines/messages"},
+			[]string{"./pipelines/distances"}},
+		{"only the graph", func(f fixture) { f.graph() }, []string{"Dataset: fb15k-237", "14,541 entities", "./pipelines/train"},
+			[]string{"./pipelines/preprocess"}},
+		{"no ranks", func(f fixture) { f.graph(); f.training(); f.evaluation("test") },
+			[]string{"Hits@10", "ranks of the test split cannot be shown", "./pipelines/messages"}, []string{"./pipelines/train"}},
 		{"only valid", func(f fixture) { f.evaluation("valid") }, []string{"of the valid split"}, nil},
-		{"several splits", func(f fixture) { f.messages(); f.splits() }, []string{"of each split", "dotted: of those that are not empty", "in numbers", "A training query"}, nil},
-		{"damaged metrics", func(f fixture) { f.writeText("runs/main/evaluation/test/metrics.json", `{"queries": `) }, []string{"metrics.json", "unexpected end", "score"}, nil},
+		{"several splits", func(f fixture) { f.messages(); f.splits() },
+			[]string{"of each split", "dotted: of those that are not empty", "in numbers", "A training query"}, nil},
+		{"damaged metrics", func(f fixture) { f.writeText("runs/main/evaluation/test/metrics.json", `{"queries": `) },
+			[]string{"metrics.json", "unexpected end", "score"}, nil},
 		{"damaged log", func(f fixture) {
 			f.training()
 			f.writeText("runs/main/training.jsonl", "{\"epoch\":1,\"loss\":1}\n{\"ep")
 		}, []string{"training.jsonl:2"}, nil},
 		{"no configurations", func(f fixture) { f.write("runs/main/messages/test/summary.json", counts.Summary{Split: "test"}) }, []string{"Messages"}, nil},
-		{"one epoch, no validation", func(f fixture) { f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") }, []string{"In 1 epoch the mean loss of a query was 0.500, in 3.0 s."}, []string{"NaN", "changed from"}},
-		{"no queries", func(f fixture) { f.write("runs/main/evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"}, []string{"NaN"}},
+		{"one epoch, no validation", func(f fixture) { f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.5,"seconds":3}`+"\n") },
+			[]string{"In 1 epoch the mean loss of a query was 0.500, in 3.0 s."}, []string{"NaN", "changed from"}},
+		{"no queries", func(f fixture) { f.write("runs/main/evaluation/test/metrics.json", map[string]any{"split": "test"}) }, []string{"0 queries"},
+			[]string{"NaN"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -194,7 +209,8 @@ func TestAGapHasAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, output := run(t, f.workspace.Root())
-	if !strings.Contains(output, "not shown: The metrics of the test split cannot be shown (") || !strings.Contains(page, "The metrics of the test split cannot be shown: ") {
+	if !strings.Contains(output, "not shown: The metrics of the test split cannot be shown (") ||
+		!strings.Contains(page, "The metrics of the test split cannot be shown: ") {
 		t.Errorf("it gives no reason: %s", output)
 	}
 }
@@ -234,7 +250,8 @@ func TestInterruptedEvaluation(t *testing.T) {
 	}
 }
 
-// TestWhatIsBeingMade checks that an output that another run is making is a gap. Without a graph that is being made there is no page.
+// TestWhatIsBeingMade checks that an output that another run is making is a gap. Without a graph that is being made
+// there is no page.
 func TestWhatIsBeingMade(t *testing.T) {
 	for folder, code := range map[string]int{"runs/main/evaluation/valid": command.ExitOK, "distances/valid": command.ExitOK, "graph": command.ExitFailure} {
 		root := t.TempDir()
@@ -246,7 +263,8 @@ func TestWhatIsBeingMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", root)
-		if says := out + stderr; got != code || !strings.Contains(says, folder+" is being written by process ") || !strings.Contains(says, "take over with --force of that command") {
+		if says := out + stderr; got != code || !strings.Contains(says, folder+" is being written by process ") ||
+			!strings.Contains(says, "take over with --force of that command") {
 			t.Errorf("%s: exit code %d: %s", folder, got, says)
 		}
 		if code == command.ExitOK && !strings.Contains(out, "report --workspace "+root+"\n") {
@@ -266,7 +284,8 @@ func TestOnlyCompleteFoldersAreShown(t *testing.T) {
 	f.training()
 	complete(t, w)
 	f.evaluation("test") // without a manifest
-	for _, want := range []string{"runs/main/evaluation/test is not complete", "runs/main/messages/test was made from another", "The model was trained on another graph than the present one. With the flags it had, the command"} {
+	for _, want := range []string{"runs/main/evaluation/test is not complete", "runs/main/messages/test was made from another",
+		"The model was trained on another graph than the present one. With the flags it had, the command"} {
 		if _, output := made(t, root); !strings.Contains(output, want) {
 			t.Errorf("output %q, want %q", output, want)
 		}
@@ -291,7 +310,8 @@ func TestTrainingAtChance(t *testing.T) {
 	f := fixture{t, workspace.New(root), 3, 12}
 	f.all()
 	for mrr, want := range map[string]bool{"0.21": true, "0.23": false} {
-		f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.7,"valid":{"queries":12,"chance":{"mrr":0.2,"standard_error":0.01},"pessimistic":{"mrr":`+mrr+`}}}`+"\n")
+		f.writeText("runs/main/training.jsonl", `{"epoch":1,"loss":0.7,"valid":{"queries":12,"chance":{"mrr":0.2,"standard_error":0.01},"pessimistic":{"mrr":`+
+			mrr+`}}}`+"\n")
 		page, _ := run(t, root)
 		if got := strings.Contains(page, "That is not clearly above 0.200, the MRR of random scores."); got != want {
 			t.Errorf("an MRR of %s: said %t, want %t", mrr, got, want)
@@ -303,9 +323,11 @@ func TestChoicesOfAStar(t *testing.T) {
 	root := t.TempDir()
 	f := fixture{t, workspace.New(root), 3, 8}
 	f.write("runs/main/messages/test/summary.json", counts.Summary{Split: "test", Queries: 10, Edges: 1000,
-		Configurations: []counts.Configuration{{Layers: 2, Delta: 1, Totals: counts.Totals{NBFNet: 20000, Kept: 9000}, Decrease: 0.55, DecreaseWithoutEmpty: 0.55}},
-		AStar: &counts.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85, DecreaseOfAStar: 0.25,
-			ByLayer: []counts.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
+		Configurations: []counts.Configuration{{Layers: 2, Delta: 1, Totals: counts.Totals{NBFNet: 20000, Kept: 9000}, Decrease: 0.55,
+			DecreaseWithoutEmpty: 0.55}},
+		AStar: &counts.AStar{Checkpoint: "epoch-003", Policy: "window+astar", Layers: 2, Delta: 1, NBFNet: 20000, AStar: 4000, Kept: 3000, Decrease: 0.85,
+			DecreaseOfAStar: 0.25,
+			ByLayer:         []counts.AStarLayer{{Layer: 1, AStar: 1000, Kept: 1000}, {Layer: 2, AStar: 3000, Kept: 2000}}}})
 	page, _ := run(t, root)
 	for _, want := range []string{"Messages chosen by A*Net", "25.0%", "33.3%", "85.0%", "policy window&#43;astar"} {
 		if !strings.Contains(page, want) {

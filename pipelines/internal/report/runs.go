@@ -71,9 +71,12 @@ func (e *evidence) composeRuns() section {
 		return section{}
 	}
 	chosen, split := e.workspace.Run(), e.comparedSplit()
-	s := section{ID: runsSection, Title: "Runs", Lead: []string{fmt.Sprintf("The workspace has %d runs, models of one graph. The rest of the page is about %s; --run shows another.", len(e.runs), chosen)}}
-	t := table{Described: true, Head: []string{"Run", "Configuration", "MRR", "95% interval", "Hits@1", "Hits@10", "MRR against " + chosen, "Messages saved", "of not empty"},
-		Note: "Pessimistic metrics of the " + split + " split. Of the configuration, what differs between runs. A difference is that of the same queries, with its 95% interval."}
+	s := section{ID: runsSection, Title: "Runs", Lead: []string{fmt.Sprintf("The workspace has %d runs, models of one graph. The rest of the page is about "+
+		"%s; --run shows another.", len(e.runs), chosen)}}
+	t := table{Described: true, Head: []string{"Run", "Configuration", "MRR", "95% interval", "Hits@1", "Hits@10", "MRR against " + chosen, "Messages saved",
+		"of not empty"},
+		Note: "Pessimistic metrics of the " + split +
+			" split. Of the configuration, what differs between runs. A difference is that of the same queries, with its 95% interval."}
 	if split == "" {
 		t.Note = "Of the configuration, what differs between runs."
 	}
@@ -119,7 +122,8 @@ func (e *evidence) composeRuns() section {
 		how   string
 	}{{better, "higher"}, {worse, "lower"}} {
 		if len(compared.names) > 0 {
-			s.Lead = append(s.Lead, fmt.Sprintf("The MRR of %s is %s than that of %s by more than the choice of queries explains.", enumerate(compared.names), compared.how, chosen))
+			s.Lead = append(s.Lead, fmt.Sprintf("The MRR of %s is %s than that of %s by more than the choice of queries explains.", enumerate(compared.names),
+				compared.how, chosen))
 		}
 	}
 	s.Tables = []table{t}

@@ -90,7 +90,8 @@ func TestRuns(t *testing.T) {
 	}
 
 	// A run that does not exist leaves the page as it is.
-	want := pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the run nope does not exist; --run selects one of the runs that exist: main, noisy, unscored, wide\n"}}
+	want := pipelinetest.Failure{Code: command.ExitFailure,
+		Says: []string{"the run nope does not exist; --run selects one of the runs that exist: main, noisy, unscored, wide\n"}}
 	pipelinetest.Fail(t, Pipeline(), want, "--workspace", root, "--run", "nope")
 	if pipelinetest.Read(t, root, "report", "index.html") != page {
 		t.Error("a run that does not exist replaced the page")

@@ -16,7 +16,8 @@ func (f *flags) checkBundles() error {
 	case f.evaluates() != "":
 		return command.Usage("--bundles with --protocol: parts of the graph answer the queries of a split among all entities; leave one of the two out")
 	case f.split == parts.Train: // whose parts are numbered by fact, one for each query
-		return command.Usage("--bundles with --split %s: the parts for training are found without the fact of each query, which scoring has; leave one of the two out", f.split)
+		return command.Usage("--bundles with --split %s: the parts for training are found without the fact of each query, which "+
+			"scoring has; leave one of the two out", f.split)
 	}
 	return nil
 }
@@ -47,7 +48,8 @@ func (a *evaluating) refuseBundles() error {
 	case c.Source() == configuration.RelationsGraph:
 		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
 	case c.Reach == 0:
-		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or leave --bundles out")
+		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or " +
+			"leave --bundles out")
 	case c.Reach >= n:
 		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
 	}

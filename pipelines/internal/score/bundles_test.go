@@ -54,13 +54,14 @@ func TestBundles(t *testing.T) {
 		}
 		sameButBaselines(t, got, want)
 	}
-	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--limit", "11", "--bundles"); code != 0 || !strings.Contains(out, "is complete with the same configuration") {
+	if code, out, _ := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--limit", "11", "--bundles"); code != 0 ||
+		!strings.Contains(out, "is complete with the same configuration") {
 		t.Errorf("an evaluation that is there: exit code %d, %s", code, out)
 	}
 }
 
-// sameButBaselines compares evaluations that read parts of the graph with those that hold it. Only metrics of these have what a look at the
-// whole graph gives, and manifests have the checksum of metrics.
+// sameButBaselines compares evaluations that read parts of the graph with those that hold it. Only metrics of these
+// have what a look at the whole graph gives, and manifests have the checksum of metrics.
 func sameButBaselines(t *testing.T, parts, whole map[string]string) {
 	t.Helper()
 	for _, files := range []map[string]string{parts, whole} {
@@ -109,7 +110,8 @@ func TestBundlesOfASample(t *testing.T) {
 	sameButBaselines(t, got, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation")))
 	for limit, remedy := range map[string]string{"0": "--layers 3 --force", "12": "--layers 3 --limit 12 --force"} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--bundles", "--force", "--limit", limit)
-		if code != 1 || !strings.Contains(stderr, "a sample of 11 of the ") || !strings.Contains(stderr, "run go run ./pipelines/bundle --workspace "+w+" --split test --reach 9 "+remedy) {
+		if code != 1 || !strings.Contains(stderr, "a sample of 11 of the ") ||
+			!strings.Contains(stderr, "run go run ./pipelines/bundle --workspace "+w+" --split test --reach 9 "+remedy) {
 			t.Errorf("--limit %s: exit code %d, %s", limit, code, stderr)
 		}
 	}
@@ -139,7 +141,8 @@ func TestBundlesAreRefused(t *testing.T) {
 	}
 	untrained := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", untrained, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 40)))
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", untrained, "--bundles"); code != 2 || !strings.Contains(stderr, "--bundles with a model of --relations graph") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", untrained, "--bundles"); code != 2 ||
+		!strings.Contains(stderr, "--bundles with a model of --relations graph") {
 		t.Errorf("without a model: exit code %d, %s", code, stderr)
 	}
 }

@@ -44,8 +44,8 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// TestDeviceFails scores on devices that fail: the error is a line that says what to do, and auto scores on the CPU unless the
-// device is lost in the middle, after which another run is complete.
+// TestDeviceFails scores on devices that fail: the error is a line that says what to do, and auto scores on the CPU
+// unless the device is lost in the middle, after which another run is complete.
 func TestDeviceFails(t *testing.T) {
 	for name, fault := range pipelinetest.Faults(0) {
 		t.Run(name, func(t *testing.T) {

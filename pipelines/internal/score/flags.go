@@ -28,8 +28,11 @@ func Pipeline() command.Pipeline {
 		Flags: func(set *flag.FlagSet) {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are ranked")
 			command.Choice(set, &f.protocol, "protocol", string(metrics.Test), metrics.Protocols, protocolUsage())
-			set.Int64Var(&f.limit, "limit", 0, "most queries that are ranked, spread evenly over all: the metrics come with 95% intervals; 0 or more, 0 takes all")
-			set.BoolVar(&f.bundles, "bundles", false, "read the queries, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and hold no graph; changes no result")
+			set.Int64Var(&f.limit, "limit", 0,
+				"most queries that are ranked, spread evenly over all: the metrics come with 95% intervals; 0 or more, 0 takes all")
+			set.BoolVar(&f.bundles, "bundles", false,
+				"read the queries, with the parts of the graph that they propagate through, from the folder that bundle wrote for the model's reach, and "+
+					"hold no graph; changes no result")
 			f.Register(set, "best answers kept for each query, 0 or more")
 		},
 		Run: f.run,

@@ -15,8 +15,8 @@ import (
 	"tagnet/stages/predict"
 )
 
-// TestLimit compares a sample with the queries of the whole split that it takes, whose ranks are the same, and its intervals with a
-// bootstrap of these.
+// TestLimit compares a sample with the queries of the whole split that it takes, whose ranks are the same, and its
+// intervals with a bootstrap of these.
 func TestLimit(t *testing.T) {
 	w := scoringtest.Trained(t, "chain")
 	score := func(flags ...string) (string, metrics.Evaluation, []parquet.Ranking) {
@@ -32,7 +32,8 @@ func TestLimit(t *testing.T) {
 	if len(ranks) < 2*limit {
 		t.Fatalf("the split has only %d queries", len(ranks))
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--limit", "12"); code != 1 || !strings.Contains(stderr, "limit is absent there, 12 here") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--limit", "12"); code != 1 ||
+		!strings.Contains(stderr, "limit is absent there, 12 here") {
 		t.Errorf("a sample over all queries: exit code %d, %s", code, stderr)
 	}
 	out, some, taken := score("--limit", "12", "--force")
@@ -61,7 +62,8 @@ func TestLimit(t *testing.T) {
 	if !strings.Contains(out, "12 of "+fmt.Sprint(len(ranks))+" queries") || !strings.Contains(out, "95% interval") {
 		t.Errorf("the output is\n%s", out)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0"); code != 1 || !strings.Contains(stderr, "limit is 12 there, absent here") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0"); code != 1 ||
+		!strings.Contains(stderr, "limit is 12 there, absent here") {
 		t.Errorf("all queries over a sample: exit code %d, %s", code, stderr)
 	}
 	if _, m, _ := score("--force", "--limit", "1000000"); m.Sample != nil || m.Summary != all.Summary {
@@ -69,7 +71,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestReach scores a model with a reach that covers all, which changes no metric, and with one that covers the source alone.
+// TestReach scores a model with a reach that covers all, which changes no metric, and with one that covers the source
+// alone.
 func TestReach(t *testing.T) {
 	w := scoringtest.Trained(t, "chain")
 	score := func(flags ...string) metrics.Evaluation {
@@ -78,16 +81,19 @@ func TestReach(t *testing.T) {
 		return metricsOf(t, w, "test")
 	}
 	all := score()
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--reach", "100000"); code != 1 || !strings.Contains(stderr, "reach is absent there, 100000 here") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--top_k", "0", "--reach", "100000"); code != 1 ||
+		!strings.Contains(stderr, "reach is absent there, 100000 here") {
 		t.Errorf("a reach over an evaluation without one: exit code %d, %s", code, stderr)
 	}
 	if m := score("--reach", "100000", "--force"); m.Summary != all.Summary || m.Messages != all.Messages {
 		t.Errorf("a reach of all entities: %+v, want %+v", m.Summary, all.Summary)
 	}
 	if m := score("--reach", "1", "--force"); m.Messages >= all.Messages/2 || m.Pessimistic.MRR >= all.Pessimistic.MRR {
-		t.Errorf("a reach of the source: %d messages, MRR %g; want less than half of %d, and less than %g", m.Messages, m.Pessimistic.MRR, all.Messages, all.Pessimistic.MRR)
+		t.Errorf("a reach of the source: %d messages, MRR %g; want less than half of %d, and less than %g", m.Messages, m.Pessimistic.MRR, all.Messages,
+			all.Pessimistic.MRR)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--reach", "-2"); code != 2 || !strings.Contains(stderr, "--reach is -2: want -1 or more") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--reach", "-2"); code != 2 ||
+		!strings.Contains(stderr, "--reach is -2: want -1 or more") {
 		t.Errorf("reach -2: exit code %d, %s", code, stderr)
 	}
 }

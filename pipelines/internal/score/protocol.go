@@ -49,12 +49,13 @@ func (a *evaluating) selection() workload.Params {
 	return p
 }
 
-// count counts the queries, which are at least one, and the pairs (source, relation) of these, which follow each other. A limit that takes all
-// is none.
+// count counts the queries, which are at least one, and the pairs (source, relation) of these, which follow each other.
+// A limit that takes all is none.
 func (a *evaluating) count(ctx context.Context) error {
 	merged := a.flags.evaluates() == metrics.ValidAndTest
 	if merged && !a.Loaded.Inductive() {
-		return command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint", a.flags.protocol)
+		return command.Usage("--protocol %s is for an inductive dataset: this one has no inference graph, and its validation facts chose the checkpoint",
+			a.flags.protocol)
 	}
 	rows, all, err := workload.Rows(ctx, a.Loaded, a.selection())
 	switch {
@@ -70,7 +71,8 @@ func (a *evaluating) count(ctx context.Context) error {
 			return err
 		}
 		if all == int64(len(test)) {
-			return fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and preprocess again, or leave the flag out", a.flags.protocol)
+			return fmt.Errorf("--protocol %s: the inference graph has no validation facts: put some into its valid.txt and "+
+				"preprocess again, or leave the flag out", a.flags.protocol)
 		}
 	}
 	if a.flags.limit >= all {

@@ -40,8 +40,8 @@ func (byID) Distance(int32) (int, bool) { return 0, true }
 //
 //	train: a r b, b r c    valid: a r c    test: a r d, b r e
 //
-// The tails of (a, r) that are known are b, c and d, those of (b, r) c and e. The only heads that are known besides the answer
-// are those of (c, ~r), which are a and b.
+// The tails of (a, r) that are known are b, c and d, those of (b, r) c and e. The only heads that are known besides the
+// answer are those of (c, ~r), which are a and b.
 func TestMergedRanksByHand(t *testing.T) {
 	t.Parallel()
 	training := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\tr\ty\n", "valid.txt": "y\tr\tx\n", "test.txt": "x\tr\tx\n"})
@@ -59,13 +59,15 @@ func TestMergedRanksByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scored, err := answer.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() answer.Worker { return byID{} }).Rank(t.Context(), queries, ranking.Selection{}, nil)
+		scored, err := answer.NewPool(5, 2, 1, func(int32) int32 { return 0 }, func() answer.Worker { return byID{} }).Rank(t.Context(), queries,
+			ranking.Selection{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range scored.Queries {
 			for _, r := range q.Results {
-				ranks = append(ranks, fmt.Sprintf("%s %d %s: rank %d of %d", "abcde"[q.Source:q.Source+1], q.Relation, "abcde"[r.Answer:r.Answer+1], r.Rank.Pessimistic, r.Rank.Candidates))
+				ranks = append(ranks, fmt.Sprintf("%s %d %s: rank %d of %d", "abcde"[q.Source:q.Source+1], q.Relation, "abcde"[r.Answer:r.Answer+1],
+					r.Rank.Pessimistic, r.Rank.Candidates))
 			}
 		}
 		return ranks
@@ -116,7 +118,8 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 	if !strings.Contains(out, "protocol valid-and-test (validation and test facts") || !strings.Contains(out, "valid-and-test/metrics.json") {
 		t.Errorf("output:\n%s", out)
 	}
-	if m.Protocol != metrics.ValidAndTest || m.Split != "test" || m.Queries != 16 || m.Distinct != 16 || len(merged) != 16 || m.Messages <= metricsOf(t, w, "test").Messages {
+	if m.Protocol != metrics.ValidAndTest || m.Split != "test" || m.Queries != 16 || m.Distinct != 16 || len(merged) != 16 ||
+		m.Messages <= metricsOf(t, w, "test").Messages {
 		t.Errorf("%d ranks, metrics %+v", len(merged), m)
 	}
 	for fact, r := range test {
@@ -135,7 +138,8 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 			t.Errorf("%s: %+v, among all entities %+v", fact, s, r)
 		}
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--protocol", "grail", "--seed", "4"); code != 1 || !strings.Contains(stderr, "seed is 3 there, 4 here") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--protocol", "grail", "--seed", "4"); code != 1 ||
+		!strings.Contains(stderr, "seed is 3 there, 4 here") {
 		t.Errorf("another seed: exit code %d, %s", code, stderr)
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/evaluation/test")), plain)
@@ -146,7 +150,8 @@ func TestProtocolMistakes(t *testing.T) {
 	unvalidated := filepath.Join(t.TempDir(), "workspace")
 	files := pipelinetest.Ring("o", 40)
 	delete(files, "valid.txt")
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", unvalidated, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)), "--inference", pipelinetest.Dataset(t, files))
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", unvalidated, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)), "--inference",
+		pipelinetest.Dataset(t, files))
 	for _, c := range []struct {
 		workspace, want string
 		code            int
@@ -155,7 +160,8 @@ func TestProtocolMistakes(t *testing.T) {
 		{plain, `--protocol is "filtered": want one of test, valid-and-test, grail`, 2, []string{"--protocol", "filtered"}},
 		{plain, "--protocol valid-and-test is for an inductive dataset", 2, []string{"--protocol", "valid-and-test"}},
 		{plain, "leave --split valid out", 2, []string{"--protocol", "grail", "--split", "valid"}},
-		{unvalidated, "put some into its valid.txt and preprocess again", 1, []string{"--protocol", "valid-and-test", "--model", filepath.Join(inductive, "runs/main/checkpoints/epoch-003.json")}},
+		{unvalidated, "put some into its valid.txt and preprocess again", 1,
+			[]string{"--protocol", "valid-and-test", "--model", filepath.Join(inductive, "runs/main/checkpoints/epoch-003.json")}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), append([]string{"--workspace", c.workspace}, c.flags...)...)
 		if code != c.code || !strings.Contains(stderr, c.want) {

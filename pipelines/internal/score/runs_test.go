@@ -14,8 +14,8 @@ import (
 	"tagnet/pipelines/internal/train"
 )
 
-// TestRuns trains and scores a second run in a workspace: the first one keeps its bytes, and commands that follow name the
-// second.
+// TestRuns trains and scores a second run in a workspace: the first one keeps its bytes, and commands that follow name
+// the second.
 func TestRuns(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	before := pipelinetest.Files(t, w)
@@ -25,7 +25,8 @@ func TestRuns(t *testing.T) {
 		Says: []string{"run go run ./pipelines/train --workspace " + w + " --run wide first", "the runs that exist: main\n"},
 	}, wide...)
 	main := filepath.Join(w, "runs/main")
-	if err := errors.Join(os.Rename(main, filepath.Join(w, "runs/other")), os.Mkdir(main, 0o755), os.WriteFile(filepath.Join(main, "training.jsonl"), nil, 0o644)); err != nil {
+	if err := errors.Join(os.Rename(main, filepath.Join(w, "runs/other")), os.Mkdir(main, 0o755),
+		os.WriteFile(filepath.Join(main, "training.jsonl"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"the runs that exist: other\n"}}, "--workspace", w)
@@ -37,7 +38,8 @@ func TestRuns(t *testing.T) {
 		t.Errorf("train does not end with %q:\n%s", next, out)
 	}
 	out = pipelinetest.Succeed(t, Pipeline(), wide...)
-	if next := "next: go run ./pipelines/report --workspace " + w + " --run wide\n"; !strings.HasSuffix(out, next) || !strings.Contains(out, "wrote "+w+"/runs/wide/evaluation/test/metrics.json") {
+	if next := "next: go run ./pipelines/report --workspace " + w + " --run wide\n"; !strings.HasSuffix(out, next) ||
+		!strings.Contains(out, "wrote "+w+"/runs/wide/evaluation/test/metrics.json") {
 		t.Errorf("score does not end with %q:\n%s", next, out)
 	}
 	after := pipelinetest.Files(t, w)
@@ -59,6 +61,7 @@ func TestRuns(t *testing.T) {
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "--model: there is no checkpoint in " + filepath.Dir(elsewhere)},
 		"--workspace", w, "--model", elsewhere)
 	for _, name := range []string{"", "a/b", ".."} {
-		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w, "--run", name)
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Begin: `--run is "` + name + `": want a folder name`}, "--workspace", w,
+			"--run", name)
 	}
 }

@@ -54,7 +54,8 @@ func TestScore(t *testing.T) {
 			if m.Unreached != 0 || !(m.Pessimistic.MRR > 0.8) || m.Messages == 0 {
 				t.Errorf("metrics %+v, want an MRR above 0.8", m.Summary)
 			}
-			// Nothing else is known to be skipped to, and held-out facts make a ring: each has one half of its links, or none.
+			// Nothing else is known to be skipped to, and held-out facts make a ring: each has one half of its links,
+			// or none.
 			if m.Baselines == nil || !(m.Pessimistic.MRR > m.Baselines.Popularity.Pessimistic.MRR) || m.ByLinks["neither"].Queries != want {
 				t.Errorf("baselines %+v, links %+v", m.Baselines, m.ByLinks)
 			}
@@ -105,7 +106,8 @@ func TestHowWorkIsSharedChangesNothing(t *testing.T) {
 	if len(want) != 4 {
 		t.Fatalf("%d files, want rankings, predictions, metrics and a manifest", len(want))
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") || strings.Count(out, "already exists: ") != 3 {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w); !strings.Contains(out, "is complete") || strings.Contains(out, "wrote ") ||
+		strings.Count(out, "already exists: ") != 3 {
 		t.Errorf("a second run says %q", out)
 	}
 	for _, more := range [][]string{{"--threads", "3"}, {"--memory", "300"}} {
@@ -137,7 +139,8 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	}
 }
 
-// An evaluation of another version, whose predictions have other columns, is refused with the command that overwrites it.
+// An evaluation of another version, whose predictions have other columns, is refused with the command that overwrites
+// it.
 func TestEvaluationOfAnotherVersion(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
@@ -208,7 +211,8 @@ func TestKilledScoringEndsInTheSameBytes(t *testing.T) {
 func TestWhatTrainingLeavesToSay(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	train := func() string {
-		return pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
+		return pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02",
+			"--negatives", "8")
 	}
 	const again = "./pipelines/score --workspace "
 	if out := train(); !strings.Contains(out, again+w+"\n") {
@@ -266,7 +270,8 @@ func TestModelOfAnotherGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", other, "--force")
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force"); !strings.Contains(out, want) || !strings.Contains(out, "./pipelines/train --workspace "+w+" --force") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--force"); !strings.Contains(out, want) ||
+		!strings.Contains(out, "./pipelines/train --workspace "+w+" --force") {
 		t.Errorf("of another graph score says\n%s", out)
 	}
 }

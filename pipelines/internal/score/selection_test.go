@@ -14,8 +14,9 @@ import (
 	"tagnet/stages/predict"
 )
 
-// TestPlanCountsWhatIsRanked evaluates with each flag that selects queries, alone and with a sample: the manifest counts the queries of the plan,
-// the metrics those that the stage read, and the sample is one of all that the other flags select.
+// TestPlanCountsWhatIsRanked evaluates with each flag that selects queries, alone and with a sample: the manifest
+// counts the queries of the plan, the metrics those that the stage read, and the sample is one of all that the other
+// flags select.
 func TestPlanCountsWhatIsRanked(t *testing.T) {
 	w := scoringtest.Trained(t, "inductive")
 	for _, selecting := range [][]string{{}, {"--split", "valid"}, {"--protocol", "valid-and-test"}, {"--protocol", "grail"}} {
@@ -34,7 +35,8 @@ func TestPlanCountsWhatIsRanked(t *testing.T) {
 			rows := scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", folder, predict.RankingsTable))
 			m := metricsOf(t, w, folder)
 			if m.Queries == 0 || planned.Rows["queries"] != m.Queries || int64(len(rows)) != m.Queries || (m.Sample != nil) != (want > 0) {
-				t.Errorf("%v: %d queries are planned, %d in metrics, with the sample %v, and %d ranked", flags, planned.Rows["queries"], m.Queries, m.Sample, len(rows))
+				t.Errorf("%v: %d queries are planned, %d in metrics, with the sample %v, and %d ranked", flags, planned.Rows["queries"], m.Queries, m.Sample,
+					len(rows))
 			}
 			if m.Sample != nil && m.Sample.Of != want {
 				t.Errorf("%v: a sample of %d, want %d", flags, m.Sample.Of, want)
@@ -47,7 +49,8 @@ func TestPlanCountsWhatIsRanked(t *testing.T) {
 	}
 }
 
-// TestEveryFlagSelectsOrNot fails for a new flag of the command: where it selects queries, TestPlanCountsWhatIsRanked needs a case.
+// TestEveryFlagSelectsOrNot fails for a new flag of the command: where it selects queries, TestPlanCountsWhatIsRanked
+// needs a case.
 func TestEveryFlagSelectsOrNot(t *testing.T) {
 	others := flag.NewFlagSet("", flag.ContinueOnError)
 	new(scoring.Flags).Register(others, "any")

@@ -28,8 +28,10 @@ func TestGraphAlone(t *testing.T) {
 	}
 	facts := scoringtest.File(t, "facts.tsv", pipelinetest.Ring("e", 60)["train.txt"])
 	pipelinetest.Succeed(t, preprocess.Pipeline(), append(in, "--dataset", facts)...)
-	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "there is no checkpoint in", Says: []string{"--model zero answers on any graph"}}, append(in, "--model", "best")...)
-	says(pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--model", scoringtest.ULTRAFile(t, nil), "--queries", scoringtest.File(t, "queries.tsv", "e001\tnext\n"), "--output", "pretrained")...), "e001  next  ?")
+	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "there is no checkpoint in",
+		Says: []string{"--model zero answers on any graph"}}, append(in, "--model", "best")...)
+	says(pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--model", scoringtest.ULTRAFile(t, nil), "--queries",
+		scoringtest.File(t, "queries.tsv", "e001\tnext\n"), "--output", "pretrained")...), "e001  next  ?")
 	out := pipelinetest.Succeed(t, train.Pipeline(), append(in, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")...)
 	says(out, "there are no validation queries to choose by")
 	says(out, "discover --workspace "+w+"\n")
@@ -52,7 +54,8 @@ func TestGraphAlone(t *testing.T) {
 	says(pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--relation", "next", "--sources", "all")...), "queries: 60 ")
 	says(pipelinetest.Succeed(t, score.Pipeline(), append(in, "--split", "train")...), "train split, checkpoint epoch-001: ")
 	says(pipelinetest.Succeed(t, score.Pipeline(), append(in, "--split", "train", "--model", "zero", "--force")...), "train split, model zero: ")
-	says(pipelinetest.Succeed(t, study.Messages(), append(in, "--split", "train", "--layers", "2", "--deltas", "1")...), filepath.Join(w, "runs/main/messages/train"))
+	says(pipelinetest.Succeed(t, study.Messages(), append(in, "--split", "train", "--layers", "2", "--deltas", "1")...),
+		filepath.Join(w, "runs/main/messages/train"))
 	says(pipelinetest.Succeed(t, study.Distances(), append(in, "--split", "train")...), filepath.Join(w, "distances/train"))
 	pipelinetest.Succeed(t, report.Pipeline(), in...)
 }

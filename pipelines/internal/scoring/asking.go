@@ -32,7 +32,8 @@ type AskFlags struct {
 	explainFlags
 }
 
-// trainGraph is the value of --graph that queries the graph of the training facts, like an evaluation of the test split.
+// trainGraph is the value of --graph that queries the graph of the training facts, like an evaluation of the test
+// split.
 const trainGraph = "train"
 
 // Register registers the flags. sources and candidates explain the flags of these names.
@@ -70,7 +71,8 @@ type Asking struct {
 	// Sources and Candidates are the entities of the flags, ascending; nil stands for all.
 	Sources, Candidates []int32
 	Fit                 *probabilities.Fit // nil without probabilities
-	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and answers have none.
+	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and
+	// answers have none.
 	Probabilities predict.Probabilities
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
@@ -120,8 +122,8 @@ type RecordedAsk struct {
 	PathChoice string `json:"path_choice,omitempty"`
 }
 
-// Recorded returns the fields as they are now: the checksum of the probabilities is empty until they are fitted. tables are the versions of the results
-// without explanations.
+// Recorded returns the fields as they are now: the checksum of the probabilities is empty until they are fitted. tables
+// are the versions of the results without explanations.
 func (a *Asking) Recorded(tables map[string]string) RecordedAsk {
 	r := a.record
 	r.Recorded, r.Graph, r.Probabilities = a.Run.Recorded(), a.graph, a.Probabilities.SHA256
@@ -151,9 +153,10 @@ func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.L
 	return s
 }
 
-// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted. configuration returns the configuration of the output, with
-// what is recorded of the probabilities.
-func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
+// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted. configuration returns the
+// configuration of the output, with what is recorded of the probabilities.
+func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any,
+	jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
 		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
 			return false, err

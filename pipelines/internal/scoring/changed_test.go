@@ -57,8 +57,8 @@ func results(t testing.TB, workspace, name string) map[string]string {
 	return files
 }
 
-// TestFactsOfUnknownRelationsAreLeftOut scores with a model that was trained before the graph had a new entity and facts of a relation that
-// the model does not know: with the results that it has on the graph without these facts.
+// TestFactsOfUnknownRelationsAreLeftOut scores with a model that was trained before the graph had a new entity and
+// facts of a relation that the model does not know: with the results that it has on the graph without these facts.
 func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 	above := map[string]string{
 		"train.txt": "PREFIX001\tabove\tPREFIX002\nPREFIX003\tabove\tPREFIX020\nPREFIX003\tzone\tPREFIX004\n",
@@ -70,8 +70,9 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 			without, _ := grown(t, kind, nil)
 			pairs := scoringtest.File(t, "pairs.tsv", prefix+"001\t?\t"+prefix+"003\n")
 			for name, c := range map[string]line{
-				"evaluation/test": {score.Pipeline(), nil}, "answers/relation-skip": {ask.Pipeline(), []string{"--relation", "skip", "--explain", "--top_k", "1"}},
-				"answers/pairs": {ask.Pipeline(), []string{"--queries", pairs}}, "facts/all": {discover.Pipeline(), []string{"--top_k", "2"}},
+				"evaluation/test":       {score.Pipeline(), nil},
+				"answers/relation-skip": {ask.Pipeline(), []string{"--relation", "skip", "--explain", "--top_k", "1"}},
+				"answers/pairs":         {ask.Pipeline(), []string{"--queries", pairs}}, "facts/all": {discover.Pipeline(), []string{"--top_k", "2"}},
 			} {
 				out := pipelinetest.Succeed(t, c.pipeline, append(c.flags, "--device", "cpu", "--workspace", with)...)
 				for _, want := range []string{
@@ -92,7 +93,8 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 			pipelinetest.Succeed(t, score.Pipeline(), "--workspace", with, "--limit", "5", "--force")
 			pipelinetest.Succeed(t, score.Pipeline(), "--workspace", without, "--limit", "5", "--force")
 			pipelinetest.Same(t, results(t, with, "evaluation/test"), results(t, without, "evaluation/test"))
-			pipelinetest.Fail(t, ask.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`queries.tsv:1: the model was not trained with the relation "above" of the graph`}},
+			pipelinetest.Fail(t, ask.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure,
+				Says: []string{`queries.tsv:1: the model was not trained with the relation "above" of the graph`}},
 				"--workspace", with, "--queries", scoringtest.File(t, "queries.tsv", prefix+"001\tabove\n"))
 
 			query := model.Query{Source: prefix + "new", Relation: "skip"}
@@ -120,7 +122,8 @@ func TestFactsOfUnknownRelationsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestReplacedMeanwhile replaces the graph or the checkpoint while a folder is made: the error says so, instead of what a step misses.
+// TestReplacedMeanwhile replaces the graph or the checkpoint while a folder is made: the error says so, instead of what
+// a step misses.
 func TestReplacedMeanwhile(t *testing.T) {
 	graph := line{preprocess.Pipeline(), []string{"--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 50))}}
 	training := func() line {
@@ -131,11 +134,13 @@ func TestReplacedMeanwhile(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		"nothing":          {want: "index out of range\n"},
-		"graph":            {graph, nil, "W/graph was replaced while W/runs/main/made was made from it: run again\n"},
-		"checkpoint":       {training(), nil, "epoch-001 of W/runs/main/checkpoints was removed or replaced, as by a training, while W/runs/main/made was made from it: run again\n"},
-		"no checkpoint":    {training(), []string{"--model", "zero"}, "index out of range\n"},
-		"other checkpoint": {training(), []string{"--model", "last"}, "epoch-003 of W/runs/main/checkpoints was removed or replaced, as by a training, while W/runs/main/made was made from it: run again\n"},
+		"nothing": {want: "index out of range\n"},
+		"graph":   {graph, nil, "W/graph was replaced while W/runs/main/made was made from it: run again\n"},
+		"checkpoint": {training(), nil, "epoch-001 of W/runs/main/checkpoints was removed or replaced, as by a training, while W/runs/main/made was " +
+			"made from it: run again\n"},
+		"no checkpoint": {training(), []string{"--model", "zero"}, "index out of range\n"},
+		"other checkpoint": {training(), []string{"--model", "last"},
+			"epoch-003 of W/runs/main/checkpoints was removed or replaced, as by a training, while W/runs/main/made was made from it: run again\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := scoringtest.Trained(t, "plain")
@@ -152,7 +157,8 @@ func TestReplacedMeanwhile(t *testing.T) {
 	}
 }
 
-// writing runs a command that makes a folder with the work of a job, and returns its exit code and what it printed on standard error.
+// writing runs a command that makes a folder with the work of a job, and returns its exit code and what it printed on
+// standard error.
 func writing(t *testing.T, work func(context.Context, *scoring.Run) error, flags ...string) (code int, stderr string) {
 	t.Helper()
 	f := &scoring.Flags{}
@@ -170,8 +176,8 @@ func writing(t *testing.T, work func(context.Context, *scoring.Run) error, flags
 	return code, stderr
 }
 
-// TestWeightsAreReadOnce holds that a worker in the process of the command computes with the parameters that the command has opened, or saved
-// beside its results.
+// TestWeightsAreReadOnce holds that a worker in the process of the command computes with the parameters that the
+// command has opened, or saved beside its results.
 func TestWeightsAreReadOnce(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	for _, name := range []string{"best", "zero"} {
@@ -188,8 +194,8 @@ func TestWeightsAreReadOnce(t *testing.T) {
 	}
 }
 
-// TestEntitiesOfUnknownRelationsAloneAreLeftOut adds facts of a relation that the model does not know between new entities: they change no
-// score, whatever split they are in. They are entities all the same, which ranks count.
+// TestEntitiesOfUnknownRelationsAloneAreLeftOut adds facts of a relation that the model does not know between new
+// entities: they change no score, whatever split they are in. They are entities all the same, which ranks count.
 func TestEntitiesOfUnknownRelationsAloneAreLeftOut(t *testing.T) {
 	above := map[string]string{"valid.txt": "PREFIXv1\tabove\tPREFIXv2\n", "test.txt": "PREFIXt1\tabove\tPREFIXt2\nPREFIXa01\tabove\tPREFIXt1\n"}
 	for i := range 30 {
@@ -229,10 +235,12 @@ func TestModelLeavesOutUnknownRelations(t *testing.T) {
 	}
 }
 
-// TestBundlesRefuseUnknownRelations holds that parts of the graph are not read for a model that does not know all relations in them.
+// TestBundlesRefuseUnknownRelations holds that parts of the graph are not read for a model that does not know all
+// relations in them.
 func TestBundlesRefuseUnknownRelations(t *testing.T) {
 	w, _ := grown(t, "plain", map[string]string{"train.txt": "PREFIX001\tabove\tPREFIX002\n"})
-	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`("above")`, "leave --bundles out"}}, "--workspace", w, "--bundles", "--reach", "20")
+	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{`("above")`, "leave --bundles out"}}, "--workspace",
+		w, "--bundles", "--reach", "20")
 }
 
 // TestRelationsAreMatchedByName scores with the weights of relations in another order.

@@ -30,7 +30,8 @@ const (
 
 func (f *explainFlags) register(set *flag.FlagSet) {
 	set.BoolVar(&f.explain, "explain", false, "also say why: for each answer or fact, the paths that carried most of its score")
-	set.BoolVar(&f.walks, "walks", false, "explain by the best of all walks: also those that visit an entity twice, or differ from a better one in inverse facts only")
+	set.BoolVar(&f.walks, "walks", false,
+		"explain by the best of all walks: also those that visit an entity twice, or differ from a better one in inverse facts only")
 	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer, 1 to 1000; the files have the best 10, or so many if that is more")
 }
 
@@ -80,7 +81,8 @@ func (a *Asking) explainingWork() int64 {
 	return workload.ExplanationWork * a.Explained
 }
 
-// ExplanationLoads returns the inputs of the steps of --explain, divided in parts. A path of a few steps takes about 60 bytes on WN18RR_v1.
+// ExplanationLoads returns the inputs of the steps of --explain, divided in parts. A path of a few steps takes about 60
+// bytes on WN18RR_v1.
 func (a *Asking) ExplanationLoads(step string, parts int64) []command.Load {
 	if !a.explain {
 		return nil
@@ -97,7 +99,8 @@ func (a *Asking) FollowExplanations(ctx context.Context, bar *progress.Bar) (sto
 	return bar.Also("explaining", a.Explained, "answers").Follow(ctx, predict.AnswersCounter)
 }
 
-// Paths are the explanations of printed answers, by the number of the query, or the position of the fact, and the answer.
+// Paths are the explanations of printed answers, by the number of the query, or the position of the fact, and the
+// answer.
 type Paths map[pathsOf][]parquet.Explanation
 
 type pathsOf struct {
@@ -105,7 +108,8 @@ type pathsOf struct {
 	entity string
 }
 
-// ReadPaths returns the first paths to the answers of queries, or to facts, that are printed: they are the first of the table.
+// ReadPaths returns the first paths to the answers of queries, or to facts, that are printed: they are the first of the
+// table.
 func (a *Asking) ReadPaths(ctx context.Context, folder string, queries map[int64]bool) (Paths, error) {
 	if !a.explain {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 )
 
-// TestProbabilitiesThatAreNotKept checks that answers and lists stay complete without the file of their probabilities, and that they are
-// made, with the same probabilities, where that file cannot be written.
+// TestProbabilitiesThatAreNotKept checks that answers and lists stay complete without the file of their probabilities,
+// and that they are made, with the same probabilities, where that file cannot be written.
 func TestProbabilitiesThatAreNotKept(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	folder := filepath.Join(w, answer.ProbabilitiesFolder)

@@ -161,7 +161,8 @@ func TestLibraryDiscoversAsTheCommand(t *testing.T) {
 	}
 }
 
-// TestLibraryFitsAsTheCommand has the library fit the probabilities that a training fitted, in a workspace that keeps them.
+// TestLibraryFitsAsTheCommand has the library fit the probabilities that a training fitted, in a workspace that keeps
+// them.
 func TestLibraryFitsAsTheCommand(t *testing.T) {
 	for _, kind := range []string{"plain", "inductive"} {
 		w := scoringtest.Trained(t, kind)

@@ -56,7 +56,8 @@ func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32
 	return ids, strings.Join(named, ","), nil
 }
 
-// words returns the relations that --relation names: what commas separate, or the whole value if that is a name, with a comma or spaces around it.
+// words returns the relations that --relation names: what commas separate, or the whole value if that is a name, with a
+// comma or spaces around it.
 func (a *Asking) words(value string) []string {
 	if _, whole := slices.BinarySearch(a.Loaded.Relations, strings.TrimPrefix(value, "~")); whole {
 		return []string{value}
@@ -103,7 +104,8 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 		return ids, err
 	})
 	if errors.Is(err, fs.ErrNotExist) && lookup.HasEntity(value) {
-		return nil, "", command.Usage("--%s: %s is an entity, but no file: give a file with a name on each line, or - and the names on standard input", flag, value)
+		return nil, "", command.Usage("--%s: %s is an entity, but no file: give a file with a name on each line, or - and the names on standard input", flag,
+			value)
 	}
 	if err != nil {
 		return nil, "", err
@@ -125,7 +127,8 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 // Output returns --output or, without it, a name.
 func (a *Asking) Output(name string) string { return cmp.Or(a.output, name) }
 
-// Name returns a name that is made of the flags, the value of --relation between two words, as far as a folder's name can hold them.
+// Name returns a name that is made of the flags, the value of --relation between two words, as far as a folder's name
+// can hold them.
 func (a *Asking) Name(before, relation, after string) string {
 	parts := []string{before, distinct(relation, a.sharesName(relation)), after}
 	for _, value := range []string{a.sources, a.candidates} {
@@ -147,8 +150,8 @@ func (a *Asking) Name(before, relation, after string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "-")
 }
 
-// sharesName reports whether a relation that a value of --relation does not name has its short name, up to case, which not all storage distinguishes, or
-// another list of relations may have it.
+// sharesName reports whether a relation that a value of --relation does not name has its short name, up to case, which
+// not all storage distinguishes, or another list of relations may have it.
 func (a *Asking) sharesName(value string) bool {
 	named, shorts := map[string]bool{}, map[string]bool{strings.ToLower(short(value)): true}
 	words := a.words(value)
@@ -162,7 +165,8 @@ func (a *Asking) sharesName(value string) bool {
 	return slices.ContainsFunc(a.Loaded.Relations, func(r string) bool { return shares(r) || shares("~"+r) })
 }
 
-// distinct returns a text as a part of a folder's name. Digits of its checksum follow if others share its short name, or it has none.
+// distinct returns a text as a part of a folder's name. Digits of its checksum follow if others share its short name,
+// or it has none.
 func distinct(text string, shared bool) string {
 	name := short(text)
 	if text == "" || name != "" && !shared {
@@ -175,7 +179,8 @@ func distinct(text string, shared bool) string {
 // longestName is how many letters of a text a folder's name has.
 const longestName = 40
 
-// short returns the first letters and digits of a text, with a hyphen for all that is between them but dots and underscores.
+// short returns the first letters and digits of a text, with a hyphen for all that is between them but dots and
+// underscores.
 func short(text string) string {
 	words := strings.FieldsFunc(strings.ReplaceAll(text, "~", "inverse-"), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '.' && r != '_'

@@ -31,21 +31,25 @@ func TestRelationsWithSpaces(t *testing.T) {
 	}
 }
 
-// TestNames checks the folders of answers: names that a folder's name holds are kept, and other relations have digits of their own.
+// TestNames checks the folders of answers: names that a folder's name holds are kept, and other relations have digits
+// of their own.
 func TestNames(t *testing.T) {
 	long := "/film/film/release_date_s./film/film_regional_"
-	relations := []string{"=", "+", "..", "\u0301", "\u200d", "(a)", "Born", "a", "b-c", "born", "c", "inverse-c", "x, y", "/people/person/nationality", "b", long + "release", long + "runtime"}
+	relations := []string{"=", "+", "..", "\u0301", "\u200d", "(a)", "Born", "a", "b-c", "born", "c", "inverse-c", "x, y", "/people/person/nationality", "b",
+		long + "release", long + "runtime"}
 	slices.Sort(relations)
 	a := &scoring.Asking{Run: &scoring.Run{Loaded: &kg.KG{Relations: relations}}, AskFlags: &scoring.AskFlags{}}
 	for relation, want := range map[string]string{
-		"all": "all", "b": "b", "x, y": "x-y", "~b,b": "inverse-b-b", "/people/person/nationality": "people-person-nationality", "..": "5ec1f7e7", "~..": "inverse-5f77ca1b",
+		"all": "all", "b": "b", "x, y": "x-y", "~b,b": "inverse-b-b", "/people/person/nationality": "people-person-nationality", "..": "5ec1f7e7",
+		"~..": "inverse-5f77ca1b",
 	} {
 		if got := a.Name("relation", relation, "known"); got != "relation-"+want+"-known" {
 			t.Errorf("%q has the name %q, want relation-%s-known", relation, got, want)
 		}
 	}
 	of := map[string]string{}
-	for _, value := range append([]string{"all", "~=", "~+", "b,c", "~c", "=,+", "=,..", "~" + long + "release", "~" + long + "runtime", long + "release,b", long + "release,c"}, relations...) {
+	for _, value := range append([]string{"all", "~=", "~+", "b,c", "~c", "=,+", "=,..", "~" + long + "release", "~" + long + "runtime", long + "release,b",
+		long + "release,c"}, relations...) {
 		name := a.Name("", value, "")
 		if other, taken := of[strings.ToLower(name)]; taken || name == "" || strings.Trim(name, ".-") != name {
 			t.Errorf("%q and %q have the name %q", value, other, name)

@@ -26,28 +26,32 @@ import (
 	"tagnet/pipelines/internal/train"
 )
 
-// TestModel scores with a model of the zoo in a workspace that has no checkpoint, and compares its answers with those of the
-// library over the checkpoint that is kept beside them.
+// TestModel scores with a model of the zoo in a workspace that has no checkpoint, and compares its answers with those
+// of the library over the checkpoint that is kept beside them.
 func TestModel(t *testing.T) {
 	w := scoringtest.WordNet(t)
 	out := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "WN18RR_v1")
 	for _, want := range []string{
-		"model wn18rr_v1: trained on WN18RR_v1, 6 layers, 32 dimensions", "the graph lacks 6 of the relations of wn18rr_v1 (\"_also_see\"", "test split, model wn18rr_v1: ",
+		"model wn18rr_v1: trained on WN18RR_v1, 6 layers, 32 dimensions", "the graph lacks 6 of the relations of wn18rr_v1 (\"_also_see\"",
+		"test split, model wn18rr_v1: ",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if again := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "wn18rr_v1"); !strings.Contains(again, "is complete with the same configuration") {
+	if again := pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "wn18rr_v1"); !strings.Contains(again,
+		"is complete with the same configuration") {
 		t.Errorf("a second run:\n%s", again)
 	}
-	if code, _, stderr := pipelinetest.Run(t, score.Pipeline(), "--workspace", w, "--model", "wn18rr"); code != 1 || !strings.Contains(stderr, "the model is --model wn18rr_v1 there, --model wn18rr here") {
+	if code, _, stderr := pipelinetest.Run(t, score.Pipeline(), "--workspace", w, "--model", "wn18rr"); code != 1 ||
+		!strings.Contains(stderr, "the model is --model wn18rr_v1 there, --model wn18rr here") {
 		t.Errorf("another model over its evaluation: exit code %d, %s", code, stderr)
 	}
 
 	queries := scoringtest.File(t, "queries.tsv", "e003\t_hypernym\ne007\t~_verb_group\n")
 	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--queries", queries, "--top_k", "5")
-	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources", scoringtest.File(t, "sources.txt", "e003\n"), "--top_k", "5")
+	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources",
+		scoringtest.File(t, "sources.txt", "e003\n"), "--top_k", "5")
 	kept, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/answers/queries", scoring.WeightsFolder, "epoch-000.json")))
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +69,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestModelBesideCheckpoint scores with a model of the zoo where a checkpoint gave the results, and with a checkpoint where a model
-// of the zoo did.
+// TestModelBesideCheckpoint scores with a model of the zoo where a checkpoint gave the results, and with a checkpoint
+// where a model of the zoo did.
 func TestModelBesideCheckpoint(t *testing.T) {
 	w := scoringtest.WordNet(t)
 	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
@@ -89,7 +93,8 @@ func TestModelBesideCheckpoint(t *testing.T) {
 	}
 }
 
-// TestOtherModel scores with another model, and with another file of the same name, where weights of a file gave the results.
+// TestOtherModel scores with another model, and with another file of the same name, where weights of a file gave the
+// results.
 func TestOtherModel(t *testing.T) {
 	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
 	flags := []string{"--workspace", w, "--model", weights}
@@ -147,9 +152,11 @@ func TestModelMistakes(t *testing.T) {
 		want  string
 		flags []string
 	}{
-		{`the model does not know 3 of the graph's relations ("back", "next", "skip"), and the graph lacks 9 of the model's ("_also_see",`, []string{"--model", "wn18rr_v1"}},
+		{`the model does not know 3 of the graph's relations ("back", "next", "skip"), and the graph lacks 9 of the model's ("_also_see",`,
+			[]string{"--model", "wn18rr_v1"}},
 		{"train a model on this dataset, or give --model zero", []string{"--model", "wn18rr_v1"}},
-		{`--model is "wn19": want best, last, an epoch's number, one of ` + strings.Join(zoo.Names, ", ") + ", or the path of a file", []string{"--model", "wn19"}},
+		{`--model is "wn19": want best, last, an epoch's number, one of ` + strings.Join(zoo.Names, ", ") + ", or the path of a file",
+			[]string{"--model", "wn19"}},
 		{`--model is "": want the name of a model`, []string{"--model", ""}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, score.Pipeline(), append([]string{"--workspace", w}, c.flags...)...)

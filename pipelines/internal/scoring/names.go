@@ -10,8 +10,8 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 )
 
-// unknownShown is how many of a file's unknown names are printed, and unknownSearched for how many distinct ones the closest names are found where all
-// are kept: these take a search of the graph's names.
+// unknownShown is how many of a file's unknown names are printed, and unknownSearched for how many distinct ones the
+// closest names are found where all are kept: these take a search of the graph's names.
 const unknownShown, unknownSearched = 20, 100
 
 // UnknownName is a name of a line that the graph does not have.
@@ -20,7 +20,8 @@ type UnknownName struct {
 	*kg.UnknownNameError
 }
 
-// Names looks up the names of a file's lines, and collects those that the graph does not have, so that one run tells all.
+// Names looks up the names of a file's lines, and collects those that the graph does not have, so that one run tells
+// all.
 type Names struct {
 	lookup *kg.Lookup
 	file   string
@@ -59,7 +60,8 @@ func (n *Names) Relation(ctx context.Context, line int, name string, inverse boo
 	return n.lookup.Relation(ctx, name, inverse)
 }
 
-// collect counts an unknown name, and keeps it with the closest names, which the error of search has, unless enough are searched for.
+// collect counts an unknown name, and keeps it with the closest names, which the error of search has, unless enough are
+// searched for.
 func (n *Names) collect(line int, kind, name string, search func() error) error {
 	n.Count++
 	if !n.Keep && len(n.Unknown) == unknownShown {

@@ -15,8 +15,8 @@ import (
 // StandardInput is the value of a flag that names a file, for what is piped into the command.
 const StandardInput = "-"
 
-// ReadOnce calls read with the file of a flag, or standard input, and its name. It reads the file from its beginning to its end,
-// as a pipe must be, and does not wait for a pipe's other end longer than ctx lasts.
+// ReadOnce calls read with the file of a flag, or standard input, and its name. It reads the file from its beginning to
+// its end, as a pipe must be, and does not wait for a pipe's other end longer than ctx lasts.
 func ReadOnce[T any](ctx context.Context, flag, url string, read func(name string, r io.Reader) (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -40,7 +40,8 @@ type Run struct {
 	modelGiven bool // --model names the model, whose checkpoint is written beside the results
 }
 
-// Open opens the graph, or its outline without edges, and the model, bounds Best by the entities, and checks the device. It writes nothing.
+// Open opens the graph, or its outline without edges, and the model, bounds Best by the entities, and checks the
+// device. It writes nothing.
 func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, outline bool) (*Run, error) {
 	r := &Run{Flags: f, E: e, GraphName: about}
 	var err error
@@ -88,8 +89,8 @@ func (r *Run) MostQueries(queries int64) int64 {
 	return MostRows(queries*rows) / rows
 }
 
-// Divide divides --memory for a job that uses the model and holds a number of queries, and another estimate. It also estimates the time of work,
-// a number of queries that take as long.
+// Divide divides --memory for a job that uses the model and holds a number of queries, and another estimate. It also
+// estimates the time of work, a number of queries that take as long.
 func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, other budget.Estimate) error {
 	sizes, err := encode.SizesOf(ctx, r.Loaded, r.GraphName)
 	if err != nil {
@@ -106,7 +107,8 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 	return err
 }
 
-// NewOutput returns the output that is a folder below the workspace for a number of queries, by jobs whose steps have loads.
+// NewOutput returns the output that is a folder below the workspace for a number of queries, by jobs whose steps have
+// loads.
 func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Output {
 	if r.modelGiven { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
@@ -119,7 +121,8 @@ func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load
 	}
 }
 
-// Write makes the folder of an output, with the model of --model, by jobs, unless it is complete. It reports whether it did.
+// Write makes the folder of an output, with the model of --model, by jobs, unless it is complete. It reports whether it
+// did.
 func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	made, err = r.E.MakeFolder(ctx, output, func() (rows map[string]int64, err error) {
 		budget.Limit(r.Memory * budget.MiB)
@@ -131,8 +134,8 @@ func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (
 	return made, r.nameModels(ctx, err)
 }
 
-// confirm returns the error of making a folder, or that the checkpoint was replaced meanwhile: steps that read another one, or none, fail in
-// many ways.
+// confirm returns the error of making a folder, or that the checkpoint was replaced meanwhile: steps that read another
+// one, or none, fail in many ways.
 func (r *Run) confirm(ctx context.Context, output *workspace.Output, err error) error {
 	if err == nil || r.modelGiven {
 		return err
@@ -146,9 +149,10 @@ func (r *Run) confirm(ctx context.Context, output *workspace.Output, err error) 
 	return err
 }
 
-// Job runs a Beam pipeline behind a bar of rows. announce is the ID of a registered function that shows a worker's text. Each of followers shows
-// more behind the bar, until its stop is called.
-func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline, followers ...func(context.Context, *progress.Bar) (stop func())) error {
+// Job runs a Beam pipeline behind a bar of rows. announce is the ID of a registered function that shows a worker's
+// text. Each of followers shows more behind the bar, until its stop is called.
+func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, build func(announce string) *beam.Pipeline,
+	followers ...func(context.Context, *progress.Bar) (stop func())) error {
 	bar := r.E.Progress.Begin(title, rows, unit)
 	defer bar.End()
 	defer bar.Follow(ctx, predict.RowsCounter)()

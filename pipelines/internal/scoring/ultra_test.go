@@ -21,8 +21,8 @@ import (
 	"tagnet/stages/predict"
 )
 
-// TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares the answers with those
-// of the library.
+// TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares the answers
+// with those of the library.
 func TestULTRA(t *testing.T) {
 	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
 	var lines strings.Builder
@@ -66,10 +66,12 @@ func TestULTRA(t *testing.T) {
 	}
 }
 
-// TestULTRAExplained explains answers, and compares the paths with those of the library over the checkpoint that is kept beside them.
+// TestULTRAExplained explains answers, and compares the paths with those of the library over the checkpoint that is
+// kept beside them.
 func TestULTRAExplained(t *testing.T) {
 	w := scoringtest.WordNet(t)
-	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", scoringtest.ULTRAFile(t, nil), "--queries", scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--explain")
+	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", scoringtest.ULTRAFile(t, nil), "--queries",
+		scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--explain")
 	folder := filepath.Join(w, "runs/main/answers/queries")
 	m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(folder, scoring.WeightsFolder, "epoch-000.json")))
 	if err != nil {
@@ -111,8 +113,9 @@ func TestULTRARefused(t *testing.T) {
 		want  string
 		flags []string
 	}{
-		"cut short":     {1, "its zip archive is cut short or damaged", []string{"--model", scoringtest.File(t, "short.pth", string(whole[:len(whole)/2]))}},
-		"another shape": {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]", []string{"--model", scoringtest.ULTRAFile(t, func(tensors []safetensors.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
+		"cut short": {1, "its zip archive is cut short or damaged", []string{"--model", scoringtest.File(t, "short.pth", string(whole[:len(whole)/2]))}},
+		"another shape": {1, "tensor relation_model.layers.0.layer_norm.bias has shape [32 2], want [64]",
+			[]string{"--model", scoringtest.ULTRAFile(t, func(tensors []safetensors.Tensor[float32]) { tensors[1].Shape = []int{32, 2} })}},
 		"missing":       {2, "--model: " + ring + ".pth does not exist", []string{"--model", ring + ".pth"}},
 		"another model": {1, "it is no ULTRA model: no tensor's name begins with relation_model. or entity_model.", []string{"--model", other}},
 		"a device":      {1, "no CUDA driver", []string{"--model", weights, "--device", "cuda"}},

@@ -14,8 +14,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// WeightsFolder is the folder, below the results, of the checkpoint that --model becomes: the workers read it there, and it stays with
-// the results that it gave.
+// WeightsFolder is the folder, below the results, of the checkpoint that --model becomes: the workers read it there,
+// and it stays with the results that it gave.
 const WeightsFolder = "weights"
 
 // ModelGiven reports whether --model names the model, or it is zero because nothing is trained.
@@ -45,8 +45,8 @@ func (r *Run) writeWeights(ctx context.Context, held lock.Lock) error {
 	return nil
 }
 
-// nameModels lets the error of results that exist name their model and this run's instead of every difference between the two, where they
-// differ and --model names at least one.
+// nameModels lets the error of results that exist name their model and this run's instead of every difference between
+// the two, where they differ and --model names at least one.
 func (r *Run) nameModels(ctx context.Context, err error) error {
 	mismatch := new(workspace.Mismatch)
 	if !errors.As(err, &mismatch) || !slices.ContainsFunc(mismatch.Differences, ofOtherModel) {
@@ -62,7 +62,8 @@ func (r *Run) nameModels(ctx context.Context, err error) error {
 	}
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
 		field, _, _ := strings.Cut(difference, " ")
-		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") || slices.Contains([]string{"probabilities", "checkpoint", "weights"}, field)
+		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") ||
+			slices.Contains([]string{"probabilities", "checkpoint", "weights"}, field)
 	})
 	models := fmt.Sprintf("the model is %s there, %s here", there.Model(), here.Model())
 	if there.Model() == here.Model() {
@@ -72,8 +73,8 @@ func (r *Run) nameModels(ctx context.Context, err error) error {
 	return err
 }
 
-// ofOtherModel reports whether a difference comes from another model, at least one of the two from --model, rather than from what
-// is known about one model.
+// ofOtherModel reports whether a difference comes from another model, at least one of the two from --model, rather than
+// from what is known about one model.
 func ofOtherModel(difference string) bool {
 	field, _, _ := strings.Cut(difference, " ")
 	return slices.Contains([]string{"given", "given.file", "given.model", "given.sha256"}, field)

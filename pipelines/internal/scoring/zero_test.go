@@ -18,15 +18,16 @@ import (
 	"tagnet/pipelines/internal/train"
 )
 
-// TestZeroAnswersWhereNothingIsTrained scores without a trained model: the answers are those of the library, and probabilities are fitted
-// to the graph's facts. A training further, and then its checkpoint, take its place.
+// TestZeroAnswersWhereNothingIsTrained scores without a trained model: the answers are those of the library, and
+// probabilities are fitted to the graph's facts. A training further, and then its checkpoint, take its place.
 func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)))
 	queries := scoringtest.File(t, "queries.tsv", "e003\tskip\n")
 	flags := []string{"--workspace", w, "--queries", queries, "--top_k", "4"}
 	out := pipelinetest.Succeed(t, ask.Pipeline(), flags...)
-	for _, want := range []string{"no model is trained in this workspace: zero answers", "train --workspace " + w + " --from zero", "if the surest are all true, at most ", "probability"} {
+	for _, want := range []string{"no model is trained in this workspace: zero answers", "train --workspace " + w + " --from zero",
+		"if the surest are all true, at most ", "probability"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -66,7 +67,8 @@ func compareZero(t *testing.T, w, source, relation string) {
 // TestZeroOfTwoGraphs answers about the inference graph.
 func TestZeroOfTwoGraphs(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 80)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 40)))
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 80)), "--inference",
+		pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 40)))
 	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", "o003\tr0\n"), "--top_k", "4")
 	compareZero(t, w, "o003", "r0")
 }

@@ -43,8 +43,8 @@ type admitted struct {
 
 type admittedKey struct{}
 
-// admitRest admits the queries of a request beyond its first one, and reports whether it did. queries is their number, the
-// first one included.
+// admitRest admits the queries of a request beyond its first one, and reports whether it did. queries is their number,
+// the first one included.
 func admitRest(ctx context.Context, queries int) bool {
 	a := ctx.Value(admittedKey{}).(*admitted)
 	if !a.admission.enter(queries - 1) {

@@ -44,8 +44,8 @@ func decode(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	return q, invalid("the body is not a JSON object of this request: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// checkFields checks the names of the fields of what follows, which is valid JSON of the right types. encoding/json ignores the
-// case of a name, and takes the last of several values, neither of which the parameters of a URL allow.
+// checkFields checks the names of the fields of what follows, which is valid JSON of the right types. encoding/json
+// ignores the case of a name, and takes the last of several values, neither of which the parameters of a URL allow.
 func checkFields(body *json.Decoder, known []string) error {
 	begin, err := body.Token()
 	if begin != json.Delim('{') && begin != json.Delim('[') {

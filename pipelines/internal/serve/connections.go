@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The limits of connections. The connections beyond mostRequests are for clients that send nothing, and for clients that are
-// told at once that the server is busy.
+// The limits of connections. The connections beyond mostRequests are for clients that send nothing, and for clients
+// that are told at once that the server is busy.
 const (
 	mostConnections = 512
 	mostRequests    = 448
@@ -23,15 +23,16 @@ const (
 )
 
 // connections are the open connections of an http.Server, at most mostConnections. Where a new one is one too many, the
-// connection that has waited longest for a request is closed, once it has waited for waitingTimeout: of many clients that
-// come at the same time, none is cut off before its request is read, and none waits longer for one that sends nothing.
+// connection that has waited longest for a request is closed, once it has waited for waitingTimeout: of many clients
+// that come at the same time, none is cut off before its request is read, and none waits longer for one that sends
+// nothing.
 type connections struct {
 	mu   sync.Mutex
 	open map[net.Conn]connection
 }
 
-// connection is the state of a connection: new until the header of its first request is complete, active until the response
-// is written, and idle until the header of the next request is complete.
+// connection is the state of a connection: new until the header of its first request is complete, active until the
+// response is written, and idle until the header of the next request is complete.
 type connection struct {
 	state http.ConnState
 	since time.Time

@@ -21,8 +21,8 @@ func (v values) csv() (bool, error) {
 	return false, invalid("format is %q: want json or csv", *format)
 }
 
-// writeCSV writes the answers of a query as a table with a header (RFC 4180). A field is empty where JSON has no value. Names are as the data has
-// them.
+// writeCSV writes the answers of a query as a table with a header (RFC 4180). A field is empty where JSON has no value.
+// Names are as the data has them.
 func writeCSV(w http.ResponseWriter, answered result) error {
 	var text bytes.Buffer
 	table := csv.NewWriter(&text)

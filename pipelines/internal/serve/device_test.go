@@ -42,7 +42,8 @@ func inProcess(t *testing.T, workspace string, arguments ...string) (url string,
 	ctx, cancel := context.WithCancel(t.Context())
 	said, ready, code := &output{}, make(chan string, 1), make(chan int, 1)
 	go func() {
-		code <- command.Run(ctx, On(listener, func(_ *command.Environment, url string) { ready <- url }), append([]string{"--workspace", workspace}, arguments...), said, said)
+		code <- command.Run(ctx, On(listener, func(_ *command.Environment, url string) { ready <- url }),
+			append([]string{"--workspace", workspace}, arguments...), said, said)
 	}()
 	select {
 	case url = <-ready:

@@ -62,7 +62,8 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// The paths, and the chart of them for the page.
-	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Weights: s.model.PathWeights(), Paths: append([]model.Path{}, found...)}
+	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Weights: s.model.PathWeights(),
+		Paths: append([]model.Path{}, found...)}
 	if drawing {
 		svg := chart.Paths(found)
 		if svg != "" {

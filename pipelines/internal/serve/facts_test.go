@@ -41,7 +41,8 @@ func TestEntityAndFacts(t *testing.T) {
 				t.Errorf("%q lacks %+v in %+v", entity, want, about.Relations)
 			}
 			got := read[factsResponse](t, send(t, "GET", address+"/facts?"+url.Values{"entity": {entity}, "relation": {relation}}.Encode(), ""))
-			if diff := cmp.Diff(factsResponse{entity, relationOfFact{relation, len(neighbors), neighbors}}, got, cmp.AllowUnexported(factsResponse{})); diff != "" {
+			if diff := cmp.Diff(factsResponse{entity, relationOfFact{relation, len(neighbors), neighbors}}, got,
+				cmp.AllowUnexported(factsResponse{})); diff != "" {
 				t.Errorf("%q %s (-want +got):\n%s", entity, relation, diff)
 			}
 		}
@@ -49,12 +50,14 @@ func TestEntityAndFacts(t *testing.T) {
 			t.Errorf("%+v, want %d facts of %d relations", about, facts, len(relations))
 		}
 		rest := read[entityResponse](t, send(t, "GET", address+"/entity?"+url.Values{"entity": {entity}, "offset": {"1"}, "limit": {"1"}}.Encode(), ""))
-		if len(rest.Relations) != 1 || rest.Relations[0].Relation != about.Relations[1].Relation || len(rest.Relations[0].Entities) > 0 || rest.More != (len(relations) > 2) || rest.Facts != facts {
+		if len(rest.Relations) != 1 || rest.Relations[0].Relation != about.Relations[1].Relation || len(rest.Relations[0].Entities) > 0 ||
+			rest.More != (len(relations) > 2) || rest.Facts != facts {
 			t.Errorf("the second relation of %q is %+v, want that of %+v", entity, rest, about)
 		}
 	}
 	far := strconv.Itoa(1 << 62)
-	if got := read[factsResponse](t, send(t, "GET", address+"/facts?entity=Person+01&relation=knows&limit=1000&offset="+far, "")); got.Facts != 1 || len(got.Entities) > 0 {
+	if got := read[factsResponse](t, send(t, "GET", address+"/facts?entity=Person+01&relation=knows&limit=1000&offset="+far, "")); got.Facts != 1 ||
+		len(got.Entities) > 0 {
 		t.Errorf("behind the last fact: %+v", got)
 	}
 	if got := read[entityResponse](t, send(t, "GET", address+"/entity?entity=Person+01&offset="+far, "")); len(got.Relations) > 0 || got.More {
@@ -75,10 +78,12 @@ func TestCSV(t *testing.T) {
 	_, address := start(t)
 	want := read[result](t, send(t, "GET", address+ask(markup, "~<b>skips</b>", "k", "24", "known", "true"), ""))
 	got := send(t, "GET", address+ask(markup, "~<b>skips</b>", "k", "24", "known", "true", "format", "csv"), "")
-	if kind, file := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); got.status != 200 || kind != "text/csv; charset=utf-8" || file != `attachment; filename="answers.csv"` {
+	if kind, file := got.header.Get("Content-Type"), got.header.Get("Content-Disposition"); got.status != 200 || kind != "text/csv; charset=utf-8" ||
+		file != `attachment; filename="answers.csv"` {
 		t.Fatalf("status %d, %q, %q", got.status, kind, file)
 	}
-	if !strings.HasPrefix(got.text, "source,relation,position,answer,probability,score,rank,other_score,other_rank,known,hops\r\n") || !strings.HasSuffix(got.text, "\r\n") {
+	if !strings.HasPrefix(got.text, "source,relation,position,answer,probability,score,rank,other_score,other_rank,known,hops\r\n") ||
+		!strings.HasSuffix(got.text, "\r\n") {
 		t.Errorf("the table is %q", got.text)
 	}
 	rows, err := csv.NewReader(strings.NewReader(got.text)).ReadAll()
@@ -91,7 +96,8 @@ func TestCSV(t *testing.T) {
 			hops = fmt.Sprint(a.Hops)
 		}
 		row := []string{
-			markup, "~<b>skips</b>", fmt.Sprint(i + 1), a.Entity, "", fmt.Sprint(a.Score), fmt.Sprint(a.Rank), fmt.Sprint(a.OtherScore), fmt.Sprint(a.OtherRank),
+			markup, "~<b>skips</b>", fmt.Sprint(i + 1), a.Entity, "", fmt.Sprint(a.Score), fmt.Sprint(a.Rank), fmt.Sprint(a.OtherScore),
+			fmt.Sprint(a.OtherRank),
 			fmt.Sprint(a.Known), hops,
 		}
 		if diff := cmp.Diff(row, rows[i+1]); diff != "" {
@@ -110,7 +116,8 @@ func TestPageFiles(t *testing.T) {
 		if got.status != 200 || got.header.Get("Content-Type") != kind+"; charset=utf-8" || len(tag) != 66 || got.header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: status %d, %v", path, got.status, got.header)
 		}
-		if p := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") || strings.Contains(p, "http") {
+		if p := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none';") || strings.Contains(p, "unsafe") ||
+			strings.Contains(p, "http") {
 			t.Errorf("%s: policy %q", path, p)
 		}
 		if strings.Contains(got.text, "http://") && !strings.Contains(got.text, "http://www.w3.org/2000/svg") || strings.Contains(got.text, "https://") {

@@ -70,13 +70,15 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzParameters sends any parameters to the paths that list names and facts. The lists are within the limits, and anything else is one line of
-// JSON with a status that openapi.json describes.
+// FuzzParameters sends any parameters to the paths that list names and facts. The lists are within the limits, and
+// anything else is one line of JSON with a status that openapi.json describes.
 func FuzzParameters(f *testing.F) {
 	paths := []string{"/entities", "/entity", "/facts"}
 	for i, query := range []string{
-		"contains=rson&count=3", "entity=Person+01&neighbors=10&limit=100&offset=1", "entity=Person+01&relation=~knows&limit=1&offset=0", "", "count=0", "prefix=%ff&count=100",
-		"entity=Bell%07+and+%e2%80%aeturn&relation=knows", "entity=Person+01&relation=knows&limit=-1&offset=9223372036854775807", "offset=9223372036854775808&entity=", "entity=%zz;&relation=~~",
+		"contains=rson&count=3", "entity=Person+01&neighbors=10&limit=100&offset=1", "entity=Person+01&relation=~knows&limit=1&offset=0", "", "count=0",
+		"prefix=%ff&count=100",
+		"entity=Bell%07+and+%e2%80%aeturn&relation=knows", "entity=Person+01&relation=knows&limit=-1&offset=9223372036854775807",
+		"offset=9223372036854775808&entity=", "entity=%zz;&relation=~~",
 		"contains=%c4%b0%00&prefix=", "neighbors=1e1&entity=Person+02",
 	} {
 		f.Add(byte(i), query)

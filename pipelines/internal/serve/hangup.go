@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// hangups receives SIGHUP, which asks for a reload. The system sends it, too, when the terminal is closed that the server was started in.
+// hangups receives SIGHUP, which asks for a reload. The system sends it, too, when the terminal is closed that the
+// server was started in.
 type hangups struct {
 	received chan os.Signal
 	terminal bool // there was one, and its end is to end the server

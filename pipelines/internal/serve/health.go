@@ -12,8 +12,8 @@ type health struct {
 	Checkpoint string `json:"checkpoint"`
 	Entities   int    `json:"entities"`
 	Relations  int    `json:"relations"`
-	// Probabilities says whether answers have some: "ready", "fitting 34%", or "none: why". Presumed is what they presume to be missing, once they are
-	// ready.
+	// Probabilities says whether answers have some: "ready", "fitting 34%", or "none: why". Presumed is what they
+	// presume to be missing, once they are ready.
 	Probabilities string `json:"probabilities"`
 	Presumed      string `json:"presumed,omitempty"`
 }

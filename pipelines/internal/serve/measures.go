@@ -30,15 +30,21 @@ var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 
 // newMeasures returns the metrics of /metrics, registered.
 func newMeasures(a *admission) *measures {
 	m := &measures{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tagnet_requests_total", Help: "Requests by path and status."}, []string{"path", "status"}),
-		seconds:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tagnet_request_seconds", Help: "Duration of requests that compute, by path.", Buckets: buckets}, []string{"path"}),
-		queries:  prometheus.NewCounter(prometheus.CounterOpts{Name: "tagnet_queries_total", Help: "Queries that were computed, each once if several requests share it."}),
-		batches:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tagnet_batch_seconds", Help: "Duration of batches, each of queries that are answered together.", Buckets: buckets}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tagnet_requests_total", Help: "Requests by path and status."},
+			[]string{"path", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tagnet_request_seconds", Help: "Duration of requests that compute, by path.",
+			Buckets: buckets}, []string{"path"}),
+		queries: prometheus.NewCounter(prometheus.CounterOpts{Name: "tagnet_queries_total",
+			Help: "Queries that were computed, each once if several requests share it."}),
+		batches: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tagnet_batch_seconds",
+			Help: "Duration of batches, each of queries that are answered together.", Buckets: buckets}),
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m.requests, m.seconds, m.queries, m.batches,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_under_way", Help: "Queries that are admitted and not answered."}, func() float64 { return float64(a.inUse()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_limit", Help: "Queries that may be under way, --queue."}, func() float64 { return float64(a.most) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_under_way", Help: "Queries that are admitted and not answered."},
+			func() float64 { return float64(a.inUse()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tagnet_queries_limit", Help: "Queries that may be under way, --queue."},
+			func() float64 { return float64(a.most) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return m

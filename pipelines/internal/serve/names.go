@@ -7,14 +7,15 @@ type relationsResponse struct {
 	Relations []string `json:"relations"`
 }
 
-// entityRelations is the response of /relations with an entity: Relations occur in its known facts, in both directions, the most frequent first, and Like
-// are others that entities like it have.
+// entityRelations is the response of /relations with an entity: Relations occur in its known facts, in both directions,
+// the most frequent first, and Like are others that entities like it have.
 type entityRelations struct {
 	Relations []string `json:"relations"`
 	Like      []string `json:"like"`
 }
 
-// entitiesResponse is the response of /entities. More is set if other entities have the prefix or contain the text, too.
+// entitiesResponse is the response of /entities. More is set if other entities have the prefix or contain the text,
+// too.
 type entitiesResponse struct {
 	Entities []string `json:"entities"`
 	More     bool     `json:"more"`

@@ -67,7 +67,8 @@ func (d openAPI) check(s *schema, value any, at string) []string {
 		}
 		return []string{at + " is null"}
 	}
-	want := map[string]string{"object": "map[string]interface {}", "array": "[]interface {}", "string": "string", "number": "float64", "integer": "float64", "boolean": "bool"}[s.Type]
+	want := map[string]string{"object": "map[string]interface {}", "array": "[]interface {}", "string": "string", "number": "float64", "integer": "float64",
+		"boolean": "bool"}[s.Type]
 	if got := fmt.Sprintf("%T", value); got != want {
 		return []string{fmt.Sprintf("%s is a %s, want a %s", at, got, s.Type)}
 	}

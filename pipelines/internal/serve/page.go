@@ -14,9 +14,10 @@ import (
 //go:embed page.html page.css page.js facts.js
 var pageFiles embed.FS
 
-// policy lets a browser run the page's script and style, and connect to this server; nothing else, whatever a name of the graph holds. What a
-// name could add to the page is no file of this server.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy lets a browser run the page's script and style, and connect to this server; nothing else, whatever a name of
+// the graph holds. What a name could add to the page is no file of this server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 // pageFile is a file of the page, with a tag that changes with its text.
 type pageFile struct {
@@ -39,7 +40,8 @@ func newPageFile(name, kind string) (pageFile, error) {
 // pageRoutes returns the routes of the page's files. A browser may keep them, and asks whether they have changed.
 func pageRoutes() (routes []route, err error) {
 	for _, page := range []struct{ path, name, kind string }{
-		{"/", "page.html", "text/html; charset=utf-8"}, {"/page.css", "page.css", "text/css; charset=utf-8"}, {"/page.js", "page.js", "text/javascript; charset=utf-8"}, {"/facts.js", "facts.js", "text/javascript; charset=utf-8"},
+		{"/", "page.html", "text/html; charset=utf-8"}, {"/page.css", "page.css", "text/css; charset=utf-8"},
+		{"/page.js", "page.js", "text/javascript; charset=utf-8"}, {"/facts.js", "facts.js", "text/javascript; charset=utf-8"},
 	} {
 		file, err := newPageFile(page.name, page.kind)
 		if err != nil {

@@ -29,9 +29,11 @@ const rightToLeft = "محمد (موسى)"
 
 var longest = strings.Repeat("W", 300) + " \U0001F469\u200D\U0001F52C " + strings.Repeat("very long ", 200)
 
-// hubOnce trains a model of an entity with many facts of one relation, in both directions, and one fact of each of 59 others.
+// hubOnce trains a model of an entity with many facts of one relation, in both directions, and one fact of each of 59
+// others.
 var hubOnce = sync.OnceValues(func() (*model.Model, error) {
-	facts := []model.Triple{{Head: "Hub", Relation: "knows", Tail: rightToLeft}, {Head: "Hub", Relation: "knows", Tail: longest}, {Head: "Hub", Relation: longest, Tail: longest}}
+	facts := []model.Triple{{Head: "Hub", Relation: "knows", Tail: rightToLeft}, {Head: "Hub", Relation: "knows", Tail: longest},
+		{Head: "Hub", Relation: longest, Tail: longest}}
 	for i := range 24 {
 		facts = append(facts, model.Triple{Head: "Hub", Relation: "knows", Tail: person(i)})
 	}
@@ -54,7 +56,8 @@ var menuOnce = sync.OnceValues(func() (*model.Model, error) {
 		facts = append(facts, model.Triple{Head: doctor, Relation: "treats", Tail: patient}, model.Triple{Head: doctor, Relation: "cures", Tail: patient},
 			model.Triple{Head: fmt.Sprintf("Drug %02d", i), Relation: "made_of", Tail: fmt.Sprintf("Matter %02d", i%3)})
 	}
-	facts = append(facts, model.Triple{Head: "Ann", Relation: "treats", Tail: "Patient 00"}, model.Triple{Head: "Doctor 01", Relation: "married", Tail: "Doctor 02"})
+	facts = append(facts, model.Triple{Head: "Ann", Relation: "treats", Tail: "Patient 00"},
+		model.Triple{Head: "Doctor 01", Relation: "married", Tail: "Doctor 02"})
 	c := configuration.Default()
 	c.Layers, c.Dim, c.Epochs, c.BatchSize, c.Negatives = 2, 8, 1, 8, 8
 	return model.Train(context.Background(), model.Facts{Train: facts}, c, 1, nil)
@@ -71,7 +74,8 @@ func startHub(t testing.TB) (*server, string) {
 
 const shownEntity = `document.documentElement.dataset.state == "shown"`
 
-// TestPageShowsAnEntity chooses an entity, asks about one of its relations, and follows the page back and forward. A link to what is shown opens it again.
+// TestPageShowsAnEntity chooses an entity, asks about one of its relations, and follows the page back and forward. A
+// link to what is shown opens it again.
 func TestPageShowsAnEntity(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
@@ -95,15 +99,18 @@ func TestPageShowsAnEntity(t *testing.T) {
 	if got := pipelinetest.EvaluateOnPage[string](p, where); got != "?source=Person+19 Person 19 – tagnet" {
 		t.Errorf("the address and the title are %q", got)
 	}
-	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#name").textContent + ": " + document.querySelector("#summary").textContent`); got != "Person 19: 4 known facts" {
+	if got := pipelinetest.EvaluateOnPage[string](p,
+		`document.querySelector("#name").textContent + ": " + document.querySelector("#summary").textContent`); got != "Person 19: 4 known facts" {
 		t.Errorf("the page says %q", got)
 	}
-	want := []string{"Person 19 <b>skips</b> ? 1 known fact", "Person 19 knows ? 1 known fact", "? <b>skips</b> Person 19 1 known fact", "? knows Person 19 1 known fact"}
+	want := []string{"Person 19 <b>skips</b> ? 1 known fact", "Person 19 knows ? 1 known fact", "? <b>skips</b> Person 19 1 known fact",
+		"? knows Person 19 1 known fact"}
 	if diff := cmp.Diff(want, list[string](p, "#asks a", "e.textContent")); diff != "" {
 		t.Errorf("relations (-want +page):\n%s", diff)
 	}
 	drawn := list[string](p, "#graph a", `e.getAttribute("aria-label")`)
-	if diff := cmp.Diff([]string{"Person 19 <b>skips</b> Person 21", "Person 19 knows Person 20", "Person 17 <b>skips</b> Person 19", "Person 18 knows Person 19"}, drawn); diff != "" {
+	if diff := cmp.Diff([]string{"Person 19 <b>skips</b> Person 21", "Person 19 knows Person 20", "Person 17 <b>skips</b> Person 19",
+		"Person 18 knows Person 19"}, drawn); diff != "" {
 		t.Errorf("facts (-want +page):\n%s", diff)
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelectorAll("#asks a")[3].focus(), true)`)
@@ -135,7 +142,9 @@ func TestPageShowsAnEntity(t *testing.T) {
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `(history.back(), true)`)
 	p.Wait(shownEntity)
-	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("#name").textContent + document.querySelector("#source").value + document.querySelector("#result").hidden`); got != "Person 19Person 19true" {
+	if got := pipelinetest.EvaluateOnPage[string](p,
+		`document.querySelector("#name").textContent + document.querySelector("#source").value + `+
+			`document.querySelector("#result").hidden`); got != "Person 19Person 19true" {
 		t.Errorf("back twice shows %q", got)
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `(history.forward(), true)`)
@@ -145,24 +154,29 @@ func TestPageShowsAnEntity(t *testing.T) {
 	}
 }
 
-// TestPageOfAHub has an entity with many facts and relations, and names that are hard to show, in narrow and wide windows.
+// TestPageOfAHub has an entity with many facts and relations, and names that are hard to show, in narrow and wide
+// windows.
 func TestPageOfAHub(t *testing.T) {
 	t.Parallel()
 	_, address := startHub(t)
 	for _, width := range []int{360, 1000} {
 		p := pipelinetest.OpenPage(t, address+"/?source=Hub", width, 800)
 		p.Wait(shownEntity)
-		if got := pipelinetest.EvaluateOnPage[[2]int](p, `[document.querySelectorAll("#asks a").length, document.querySelectorAll("#graph a").length]`); got != [2]int{40, 16} { // 3 of each of two relations, and those of 10 others
+		// 3 of each of two relations, and those of 10 others
+		if got := pipelinetest.EvaluateOnPage[[2]int](p,
+			`[document.querySelectorAll("#asks a").length, document.querySelectorAll("#graph a").length]`); got != [2]int{40, 16} {
 			t.Errorf("%d wide: %v relations and neighbors", width, got)
 		}
 		buttons := p.Accessible("button")
-		if want := []string{"Show more of 30 other facts with ~knows", "Show more of 23 other facts with knows"}; !slices.Contains(buttons, want[0]) || !slices.Contains(buttons, want[1]) {
+		if want := []string{"Show more of 30 other facts with ~knows", "Show more of 23 other facts with knows"}; !slices.Contains(buttons, want[0]) ||
+			!slices.Contains(buttons, want[1]) {
 			t.Errorf("%d wide: no %q among the buttons %q", width, want, buttons)
 		}
 		for _, want := range []int{26, 33} { // the page has 6 of them, and asks for 20 more at a time
 			pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("#graph [role=button][aria-label$=' ~knows']").focus(), true)`)
 			p.Press(" ")
-			p.Wait(fmt.Sprintf(`[...document.querySelectorAll("#graph a")].filter(e => e.getAttribute("aria-label").endsWith(" knows Hub")).length == %d`, want))
+			p.Wait(fmt.Sprintf(`[...document.querySelectorAll("#graph a")].filter(e => e.getAttribute("aria-label").endsWith(" knows Hub")).length == %d`,
+				want))
 			first := map[int]string{26: "Neighbor 03 knows Hub", 33: "Neighbor 26 knows Hub"}[want]
 			if got := pipelinetest.EvaluateOnPage[string](p, `document.activeElement.getAttribute("aria-label")`); got != first {
 				t.Errorf("%d wide: the keyboard continues at %q, want %q", width, got, first)
@@ -175,7 +189,8 @@ func TestPageOfAHub(t *testing.T) {
 		}
 		checkTexts(t, p, width)
 		p.Resize(1360-width, 800)
-		p.Wait(fmt.Sprintf(`Math.abs(document.querySelector("#graph svg").getBoundingClientRect().width - document.querySelector("#graph").clientWidth) < 1 && innerWidth == %d`, 1360-width))
+		p.Wait(fmt.Sprintf(`Math.abs(document.querySelector("#graph svg").getBoundingClientRect().width - `+
+			`document.querySelector("#graph").clientWidth) < 1 && innerWidth == %d`, 1360-width))
 		checkTexts(t, p, 1360-width)
 		p = pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {longest}, "relation": {longest}}.Encode(), width, 800)
 		p.Wait(answered)
@@ -219,7 +234,8 @@ func checkTexts(t *testing.T, p *pipelinetest.Page, width int) {
 func TestPageCSV(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	p := pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}, "known": {"true"}}.Encode(), 1000, 900)
+	p := pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {markup}, "relation": {"~<b>skips</b>"}, "k": {"24"}, "known": {"true"}}.Encode(), 1000,
+		900)
 	p.Wait(answered)
 	text := pipelinetest.EvaluateOnPage[string](p, `fetch(document.querySelector("#csv").href).then(response => response.text())`)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -275,15 +291,19 @@ func TestPageIsAccessible(t *testing.T) {
 	}
 	// Each control is reached by the Tab key, and shows that it is.
 	pipelinetest.EvaluateOnPage[bool](p, `(document.body.focus(), document.activeElement.blur(), true)`)
-	controls := pipelinetest.EvaluateOnPage[int](p, `[...document.querySelectorAll("input, select, button, a[href], [tabindex='0']")].filter(e => e.checkVisibility() && !(e.type == "radio" && !e.checked)).length`)
+	controls := pipelinetest.EvaluateOnPage[int](p,
+		`[...document.querySelectorAll("input, select, button, a[href], [tabindex='0']")].filter(e => e.checkVisibility() && `+
+			`!(e.type == "radio" && !e.checked)).length`)
 	seen := map[string]bool{}
 	for range controls + 1 {
 		p.Press("Tab")
 		if pipelinetest.EvaluateOnPage[bool](p, "document.activeElement == document.body") {
 			continue // between the last one and the first one
 		}
-		at := pipelinetest.EvaluateOnPage[string](p, `(e => { const all = [...document.querySelectorAll("*")], style = getComputedStyle(e), text = e.querySelector("text");
-			return all.indexOf(e) + (style.outlineStyle != "none" || text && getComputedStyle(text).textDecorationLine == "underline" ? "" : " without a sign: " + e.outerHTML) })(document.activeElement)`)
+		at := pipelinetest.EvaluateOnPage[string](p,
+			`(e => { const all = [...document.querySelectorAll("*")], style = getComputedStyle(e), text = e.querySelector("text");
+			return all.indexOf(e) + (style.outlineStyle != "none" || text && getComputedStyle(text).textDecorationLine == "underline" ?
+				"" : " without a sign: " + e.outerHTML) })(document.activeElement)`)
 		seen[at] = true
 		if strings.Contains(at, "without") {
 			t.Errorf("the focus is at %s", at)
@@ -319,7 +339,8 @@ func luminance(t *testing.T, color string) (float64, bool) {
 	return sum, found[4] == "" || found[4] == "1"
 }
 
-// TestPageColors checks that texts contrast with what is behind them, in light and dark colors, and that the page is dark where the user wants it.
+// TestPageColors checks that texts contrast with what is behind them, in light and dark colors, and that the page is
+// dark where the user wants it.
 func TestPageColors(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)

@@ -29,10 +29,12 @@ func TestPageAnswers(t *testing.T) {
 	for _, width := range []int{420, 1280} {
 		p := pipelinetest.OpenPage(t, address, width, 900)
 		p.Wait(`document.documentElement.dataset.state == "ready"`)
-		if got := pipelinetest.EvaluateOnPage[string](p, `document.activeElement.id + " " + document.activeElement.getAttribute("role")`); got != "source combobox" {
+		if got := pipelinetest.EvaluateOnPage[string](p,
+			`document.activeElement.id + " " + document.activeElement.getAttribute("role")`); got != "source combobox" {
 			t.Errorf("the focus is on %s", got)
 		}
-		if heights := list[float64](p, "input[type=text],input[type=number],select,[type=submit]", "e.offsetHeight || 40"); slices.Min(heights) != 40 || slices.Max(heights) != 40 {
+		if heights := list[float64](p, "input[type=text],input[type=number],select,[type=submit]", "e.offsetHeight || 40"); slices.Min(heights) != 40 ||
+			slices.Max(heights) != 40 {
 			t.Errorf("%d wide: the fields have the heights %v", width, heights)
 		}
 		p.Type("rson 0") // names begin with Pe
@@ -42,11 +44,14 @@ func TestPageAnswers(t *testing.T) {
 		}
 		p.Press("ArrowDown")
 		p.Press("ArrowDown")
-		if got := pipelinetest.EvaluateOnPage[string](p, `document.getElementById(document.querySelector("#source").getAttribute("aria-activedescendant")).textContent`); got != "Person 01" {
+		if got := pipelinetest.EvaluateOnPage[string](p,
+			`document.getElementById(document.querySelector("#source").getAttribute("aria-activedescendant")).textContent`); got != "Person 01" {
 			t.Errorf("the second suggestion is %q", got)
 		}
 		p.Press("Enter")
-		if got := pipelinetest.EvaluateOnPage[[2]string](p, `[document.querySelector("#source").value, document.querySelector("#source").getAttribute("aria-expanded")]`); got != [2]string{"Person 01", "false"} {
+		if got := pipelinetest.EvaluateOnPage[[2]string](p,
+			`[document.querySelector("#source").value, document.querySelector("#source").getAttribute("aria-expanded")]`); got != [2]string{"Person 01",
+			"false"} {
 			t.Errorf("after the choice: %q", got)
 		}
 		p.Press("Enter")
@@ -72,7 +77,8 @@ func TestPageAnswers(t *testing.T) {
 		pipelinetest.EvaluateOnPage[bool](p, fmt.Sprintf(`(document.querySelectorAll("#answers button")[%d].focus(), true)`, row))
 		p.Press("Enter")
 		p.Wait(`document.querySelector("td.paths svg")`)
-		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) == 0 || !strings.HasPrefix(got[0], "Person 01 ") || !strings.Contains(got[0], "weight") {
+		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) == 0 || !strings.HasPrefix(got[0], "Person 01 ") ||
+			!strings.Contains(got[0], "weight") {
 			t.Errorf("paths %q", got)
 		}
 		if got := list[string](p, "tr:not([hidden]) td.paths p", "e.textContent"); len(got) != 1 || got[0] != s.model.PathWeights() {
@@ -88,13 +94,15 @@ func TestPageAnswers(t *testing.T) {
 	}
 }
 
-// checkDrawing checks that the drawing of paths fits the window, that its letters are large enough to read, and that it has the page's style.
+// checkDrawing checks that the drawing of paths fits the window, that its letters are large enough to read, and that it
+// has the page's style.
 func checkDrawing(t *testing.T, p *pipelinetest.Page, width int) {
 	t.Helper()
 	type drawing struct{ Left, Right, Letters float64 }
 	d := pipelinetest.EvaluateOnPage[drawing](p, `(() => {
 		const svg = document.querySelector("td.paths svg"), box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width
-		return {Left: box.left, Right: box.right, Letters: scale * Math.min(...[...svg.querySelectorAll("text")].map(e => parseFloat(getComputedStyle(e).fontSize)))}})()`)
+		return {Left: box.left, Right: box.right, 
+			Letters: scale * Math.min(...[...svg.querySelectorAll("text")].map(e => parseFloat(getComputedStyle(e).fontSize)))}})()`)
 	if d.Left < 0 || d.Right > float64(width) || d.Letters < 11 || d.Letters > 12 {
 		t.Errorf("%d wide: the drawing is %+v", width, d)
 	}
@@ -103,8 +111,8 @@ func checkDrawing(t *testing.T, p *pipelinetest.Page, width int) {
 	}
 }
 
-// TestPageKeepsUnknownNames follows links with a relation and a type that the graph lacks: the page keeps them, says that they are unknown, and
-// offers those that are like it.
+// TestPageKeepsUnknownNames follows links with a relation and a type that the graph lacks: the page keeps them, says
+// that they are unknown, and offers those that are like it.
 func TestPageKeepsUnknownNames(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
@@ -114,7 +122,8 @@ func TestPageKeepsUnknownNames(t *testing.T) {
 	if got := pipelinetest.EvaluateOnPage[[3]string](p, shown); got != [3]string{"Person 07", "knowss", "head"} {
 		t.Errorf("the form has %q", got)
 	}
-	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown relation "knowss"`) {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got,
+		`unknown relation "knowss"`) {
 		t.Errorf("the page says %q", got)
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
@@ -169,15 +178,19 @@ func TestPageShowsNamesAsText(t *testing.T) {
 		Bold, Drawings  int
 		Hidden, Shown   bool
 	}
-	got := pipelinetest.EvaluateOnPage[found](p, `({Title: document.title, Heading: document.querySelector("#heading").textContent, Images: document.images.length,
+	got := pipelinetest.EvaluateOnPage[found](p,
+		`({Title: document.title, Heading: document.querySelector("#heading").textContent, Images: document.images.length,
 		Scripts: document.scripts.length, Bold: document.querySelectorAll("b").length, Drawings: Math.min(1, document.querySelectorAll("svg").length),
 		Hidden: /[\u0000-\u0008\u000b-\u001f\u202e]/.test(document.body.innerText), Shown: document.body.innerText.includes("Bell\\a and \\u202eturn")})`)
-	if diff := cmp.Diff(found{Title: "? <b>skips</b> " + markup + " – tagnet", Heading: "? <b>skips</b> " + markup, Scripts: 2, Drawings: 1, Shown: true}, got); diff != "" {
+	if diff := cmp.Diff(found{Title: "? <b>skips</b> " + markup + " – tagnet", Heading: "? <b>skips</b> " + markup, Scripts: 2, Drawings: 1, Shown: true},
+		got); diff != "" {
 		t.Errorf("the page (-want +got):\n%s", diff)
 	}
 	checkEscapes(t, p)
 	// Even a script that got in does not run, and nothing is loaded from elsewhere.
-	if !pipelinetest.EvaluateOnPage[bool](p, `(() => { const s = document.createElement("script"); s.textContent = "window.broken = 1"; document.body.append(s); return window.broken === undefined })()`) {
+	if !pipelinetest.EvaluateOnPage[bool](p,
+		`(() => { const s = document.createElement("script"); s.textContent = "window.broken = 1"; document.body.append(s); return `+
+			`window.broken === undefined })()`) {
 		t.Error("the policy lets a script run that is not the page's")
 	}
 	if pipelinetest.EvaluateOnPage[bool](p, `fetch("http://127.0.0.1:1/").then(() => true, () => false)`) {
@@ -208,7 +221,8 @@ func TestPageOffersTheClosestNames(t *testing.T) {
 	_, address := start(t)
 	p := pipelinetest.OpenPage(t, address+"/?source=person+07&relation=knows&k=3", 420, 900)
 	p.Wait(`document.documentElement.dataset.state == "refused"`)
-	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got, `unknown entity "person 07"`) {
+	if got := pipelinetest.EvaluateOnPage[string](p, `document.querySelector("[role=alert]").textContent`); !strings.Contains(got,
+		`unknown entity "person 07"`) {
 		t.Errorf("the page says %q", got)
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `(document.querySelector("[role=alert] button").click(), true)`)
@@ -224,8 +238,8 @@ func TestPageOffersTheClosestNames(t *testing.T) {
 	}
 }
 
-// TestPageShowsProbabilities has a server that fits while the page waits: the page says so, and shows probabilities once there are some. Known answers are
-// hidden until they are queried for.
+// TestPageShowsProbabilities has a server that fits while the page waits: the page says so, and shows probabilities
+// once there are some. Known answers are hidden until they are queried for.
 func TestPageShowsProbabilities(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
@@ -271,7 +285,8 @@ func TestPageShowsProbabilities(t *testing.T) {
 	}
 }
 
-// TestPageMenu has an entity that lacks relations: the menu offers its own ones, then those of entities like it, and all others when they are wanted.
+// TestPageMenu has an entity that lacks relations: the menu offers its own ones, then those of entities like it, and
+// all others when they are wanted.
 func TestPageMenu(t *testing.T) {
 	t.Parallel()
 	m, err := menuOnce()
@@ -292,7 +307,8 @@ func TestPageMenu(t *testing.T) {
 		t.Error("the menu asks who treats a doctor")
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `($("relation").value = "", $("relation").dispatchEvent(new Event("change")), true)`)
-	if got := pipelinetest.EvaluateOnPage[string](p, `[...$("relation").options].map(o => o.value).join(", ") + "; " + $("relation").value`); got != "cures, made_of, married, treats; treats" {
+	if got := pipelinetest.EvaluateOnPage[string](p,
+		`[...$("relation").options].map(o => o.value).join(", ") + "; " + $("relation").value`); got != "cures, made_of, married, treats; treats" {
 		t.Errorf("all relations are %q", got)
 	}
 	if pipelinetest.EvaluateOnPage[bool](p, heads) {

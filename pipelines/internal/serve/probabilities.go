@@ -43,8 +43,8 @@ func (s *server) probabilities() string {
 	return fmt.Sprintf("%s%d%%", stateFitting, 100*s.fitting.done.Load()/max(1, s.fitting.total.Load()))
 }
 
-// fit begins to make the probabilities of the model, unless it has them, once the fit of the earlier server, which may be nil, has ended. It ends
-// with ctx or by stopFit. said is called with a line about the result.
+// fit begins to make the probabilities of the model, unless it has them, once the fit of the earlier server, which may
+// be nil, has ended. It ends with ctx or by stopFit. said is called with a line about the result.
 func (s *server) fit(ctx context.Context, earlier *server, said func(line string)) {
 	ctx, s.fitting.cancel = context.WithCancel(ctx)
 	s.fitting.ended = make(chan struct{})
@@ -73,7 +73,8 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 	}()
 }
 
-// fitOnce fits the probabilities of the model. A panic becomes an error, and its stack is logged as a failure of the server.
+// fitOnce fits the probabilities of the model. A panic becomes an error, and its stack is logged as a failure of the
+// server.
 func (s *server) fitOnce(ctx context.Context) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -62,8 +62,8 @@ func unfitted(t testing.TB) string {
 	return workspace
 }
 
-// TestAnswersAreOneNumber compares what is said of a fact in a query of either direction, with the known answers, in a list of queries, in a table,
-// and as a triple, with what answer.Model says of it.
+// TestAnswersAreOneNumber compares what is said of a fact in a query of either direction, with the known answers, in a
+// list of queries, in a table, and as a triple, with what answer.Model says of it.
 func TestAnswersAreOneNumber(t *testing.T) {
 	workspace := unfitted(t)
 	p := launch(t, workspace)
@@ -165,7 +165,8 @@ func asTriple(t testing.TB, address string, m *answer.Model, of *answer.Judged, 
 	names := m.View.Entities
 	v := url.Values{"head": {names[of.Head]}, "relation": {m.KG.Relations[of.Relation]}, "tail": {names[of.Tail]}}
 	s := read[triples](t, send(t, "GET", address+"/score?"+v.Encode(), "")).Triples[0]
-	a := model.Answer{Entity: s.Tail, Probability: s.Probability, Score: s.TailScore, Rank: s.TailRank, OtherScore: s.HeadScore, OtherRank: s.HeadRank, Known: s.Known}
+	a := model.Answer{Entity: s.Tail, Probability: s.Probability, Score: s.TailScore, Rank: s.TailRank, OtherScore: s.HeadScore, OtherRank: s.HeadRank,
+		Known: s.Known}
 	if heads {
 		a.Entity, a.Score, a.Rank, a.OtherScore, a.OtherRank = s.Head, a.OtherScore, a.OtherRank, a.Score, a.Rank
 	}
@@ -203,8 +204,8 @@ func same(t testing.TB, place string, want, got model.Answer) {
 	}
 }
 
-// TestFit has a workspace without probabilities: a server answers at once, makes them, and writes their file, which the next one reads. They follow
-// --missing; with --graph train there are none.
+// TestFit has a workspace without probabilities: a server answers at once, makes them, and writes their file, which the
+// next one reads. They follow --missing; with --graph train there are none.
 func TestFit(t *testing.T) {
 	workspace := unfitted(t)
 	first := launch(t, workspace)
@@ -286,8 +287,8 @@ func TestFitIsNotKept(t *testing.T) {
 	}
 }
 
-// TestReloadEndsTheFit reloads again and again while requests are answered: each graph's fit ends before the next one begins, and the last one's answers
-// get probabilities.
+// TestReloadEndsTheFit reloads again and again while requests are answered: each graph's fit ends before the next one
+// begins, and the last one's answers get probabilities.
 func TestReloadEndsTheFit(t *testing.T) {
 	l, address, _ := reloading(t)
 	var mu sync.Mutex

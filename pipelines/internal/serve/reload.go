@@ -14,9 +14,11 @@ import (
 // reloader hands each request to the server of the newest graph. A request stays with the one that it came to.
 type reloader struct {
 	e *command.Environment
-	// load opens the graph and model of the workspace as they are now; beside are the settings of the server that is open, or nil.
+	// load opens the graph and model of the workspace as they are now; beside are the settings of the server that is
+	// open, or nil.
 	load func(beside *settings) (settings, error)
-	// fit begins to make the probabilities of a server once the fit of the earlier server has ended, which is nil for the first.
+	// fit begins to make the probabilities of a server once the fit of the earlier server has ended, which is nil for
+	// the first.
 	fit func(s, earlier *server)
 
 	reloading sync.Mutex // held by the reload under way
@@ -40,9 +42,9 @@ func (l *reloader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // errReloading is the failure of a reload during another one.
 var errReloading = &failure{status: http.StatusConflict, retry: 1, Text: "a reload is under way; try again when it has ended"}
 
-// reload reloads for a request that came to a server. It returns errReloading during another reload, and if one has put another server in the
-// place of this one since: it began before the request or beside it, and the next one would wait for the requests of the server that it replaced,
-// of which this is one.
+// reload reloads for a request that came to a server. It returns errReloading during another reload, and if one has put
+// another server in the place of this one since: it began before the request or beside it, and the next one would wait
+// for the requests of the server that it replaced, of which this is one.
 func (l *reloader) reload(from *server) (*server, error) {
 	if !l.reloading.TryLock() {
 		return nil, errReloading
@@ -54,8 +56,8 @@ func (l *reloader) reload(from *server) (*server, error) {
 	return l.replace()
 }
 
-// hangup reloads for a signal, after the reload under way if there is one, which may have opened what was there before the signal. Of several signals
-// meanwhile one reloads.
+// hangup reloads for a signal, after the reload under way if there is one, which may have opened what was there before
+// the signal. Of several signals meanwhile one reloads.
 func (l *reloader) hangup() {
 	if !l.waiting.TryLock() {
 		return
@@ -66,9 +68,9 @@ func (l *reloader) hangup() {
 	_, _ = l.replace() // which says how it went
 }
 
-// replace opens the graph and the model again, for the requests that come from then on, and prints the result. After an error the current
-// graph and model answer as before. It holds two of each at a time, no third one: it waits for requests that the server before the current
-// one has not answered yet. The caller holds reloading.
+// replace opens the graph and the model again, for the requests that come from then on, and prints the result. After an
+// error the current graph and model answer as before. It holds two of each at a time, no third one: it waits for
+// requests that the server before the current one has not answered yet. The caller holds reloading.
 func (l *reloader) replace() (*server, error) {
 	if l.earlier != nil {
 		<-l.earlier
@@ -138,7 +140,8 @@ func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !s.local || s.reload == nil {
-		return &failure{status: http.StatusForbidden, Text: "only a server that listens on this machine alone takes POST /reload; send its process SIGHUP instead"}
+		return &failure{status: http.StatusForbidden,
+			Text: "only a server that listens on this machine alone takes POST /reload; send its process SIGHUP instead"}
 	}
 	next, err := s.reload(s)
 	replaced := new(manifest.Replaced)

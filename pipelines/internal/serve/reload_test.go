@@ -24,13 +24,14 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 )
 
-// reloading serves the test's model and, after the first reload, that over the larger graph; then one after the other. While fails is set a
-// reload fails.
+// reloading serves the test's model and, after the first reload, that over the larger graph; then one after the other.
+// While fails is set a reload fails.
 func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 	t.Helper()
 	small := ofFacts(t, ring())
 	large := ofFacts(t, append(ring(), model.Triple{Head: person(0), Relation: "knows", Tail: "Newcomer"}))
-	l, fails = &reloader{e: &command.Environment{Out: io.Discard, Err: t.Output(), Progress: progress.New(io.Discard, false)}, inUse: new(sync.WaitGroup)}, new(atomic.Bool)
+	l, fails = &reloader{e: &command.Environment{Out: io.Discard, Err: t.Output(), Progress: progress.New(io.Discard, false)}, inUse: new(sync.WaitGroup)},
+		new(atomic.Bool)
 	l.fit = func(*server, *server) {} // TestFit has it
 	loads := 0
 	l.load = func(*settings) (settings, error) {
@@ -54,7 +55,8 @@ func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 	return l, listening.URL, fails
 }
 
-// TestReloadLosesNoRequest reloads again and again under load. Every request is answered, all of it by the one or the other graph.
+// TestReloadLosesNoRequest reloads again and again under load. Every request is answered, all of it by the one or the
+// other graph.
 func TestReloadLosesNoRequest(t *testing.T) {
 	_, address, fails := reloading(t)
 	body := `{"k":1000,"queries":[{"source":"Person 05","relation":"knows"},{"source":"Person 07","relation":"~knows"}]}`
@@ -126,8 +128,8 @@ func serving(t *testing.T, l *reloader, hangups *hangups) (address string, stop 
 	}
 }
 
-// TestReloadsAtTheSameTime sends reloads from 48 clients until 500 have put the other graph in the place of the one that is served. None waits for
-// itself: all are answered, one more reloads, and the server ends at once.
+// TestReloadsAtTheSameTime sends reloads from 48 clients until 500 have put the other graph in the place of the one
+// that is served. None waits for itself: all are answered, one more reloads, and the server ends at once.
 func TestReloadsAtTheSameTime(t *testing.T) {
 	l, _, _ := reloading(t)
 	address, stop := serving(t, l, &hangups{})
@@ -162,7 +164,8 @@ func TestReloadsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestReloadBesideAFit reloads while the fit of the server before says how it ended: to the race detector they share nothing.
+// TestReloadBesideAFit reloads while the fit of the server before says how it ended: to the race detector they share
+// nothing.
 func TestReloadBesideAFit(t *testing.T) {
 	l, address, _ := reloading(t)
 	var fits sync.WaitGroup
@@ -203,7 +206,8 @@ func TestReloadRefuses(t *testing.T) {
 	l, address, fails := reloading(t)
 	fails.Store(true)
 	got := send(t, "POST", address+"/reload", "")
-	if want := "the reload failed, and epoch-010: 24 entities, 2 relations answers as before: the graph is cut short; or so"; got.status != 500 || read[failure](t, got).Text != want {
+	if want := "the reload failed, and epoch-010: 24 entities, 2 relations answers as before: the graph is cut short; or so"; got.status != 500 ||
+		read[failure](t, got).Text != want {
 		t.Errorf("status %d: %s", got.status, got.text)
 	}
 	if h := read[health](t, send(t, "GET", address+"/healthz", "")); h.Entities != 24 {
@@ -217,7 +221,8 @@ func TestReloadRefuses(t *testing.T) {
 	fails.Store(false)
 	l.load = func(*settings) (settings, error) { return settings{}, &manifest.Replaced{Folder: "w/graph"} }
 	got = send(t, "POST", address+"/reload", "")
-	if want := "answers as before: w/graph is being replaced: run again"; got.status != 409 || got.header.Get("Retry-After") != "1" || !strings.HasSuffix(read[failure](t, got).Text, want) {
+	if want := "answers as before: w/graph is being replaced: run again"; got.status != 409 || got.header.Get("Retry-After") != "1" ||
+		!strings.HasSuffix(read[failure](t, got).Text, want) {
 		t.Errorf("while the graph is replaced: status %d: %s", got.status, got.text)
 	}
 	if got := send(t, "GET", address+"/reload", ""); got.status != 405 || got.header.Get("Allow") != "POST" {
@@ -242,7 +247,8 @@ func TestReloadRefuses(t *testing.T) {
 	}
 }
 
-// TestReloadWaitsForTheGraphBefore holds a request of the first graph open: a second reload waits for it, since three graphs would not fit.
+// TestReloadWaitsForTheGraphBefore holds a request of the first graph open: a second reload waits for it, since three
+// graphs would not fit.
 func TestReloadWaitsForTheGraphBefore(t *testing.T) {
 	l, _, _ := reloading(t)
 	before, first := l.current, l.inUse
@@ -269,7 +275,8 @@ func TestReloadWaitsForTheGraphBefore(t *testing.T) {
 	}
 }
 
-// TestReloadsTheWorkspace replaces the graph that a process serves by larger ones. What cannot be loaded leaves it as it was.
+// TestReloadsTheWorkspace replaces the graph that a process serves by larger ones. What cannot be loaded leaves it as
+// it was.
 func TestReloadsTheWorkspace(t *testing.T) {
 	w := trained(t)
 	p := launch(t, w)
@@ -297,7 +304,8 @@ func TestReloadsTheWorkspace(t *testing.T) {
 		}
 	}
 	pipelinetest.Flip(t, w, "graph", "edges-00000-of-00001.arrow")
-	if got := send(t, "POST", p.url+"/reload", ""); got.status != 500 || !strings.Contains(got.text, "edges-00000-of-00001.arrow") || !strings.Contains(got.text, "answers as before") {
+	if got := send(t, "POST", p.url+"/reload", ""); got.status != 500 || !strings.Contains(got.text, "edges-00000-of-00001.arrow") ||
+		!strings.Contains(got.text, "answers as before") {
 		t.Errorf("status %d: %s", got.status, got.text)
 	}
 	if got := send(t, "GET", p.url+ask("two", "next"), ""); got.status != 200 {
@@ -305,12 +313,14 @@ func TestReloadsTheWorkspace(t *testing.T) {
 	}
 	p.Process.Signal(syscall.SIGTERM)
 	code, rest := p.end(t)
-	for _, want := range []string{"the model was trained on another graph and may know the answers:", "reloaded: epoch-\\d+: 61 entities, 3 relations; computing on the CPU: ", "reloaded: epoch-\\d+: 62 entities, 3 relations; computing on the CPU: "} {
+	for _, want := range []string{"the model was trained on another graph and may know the answers:",
+		"reloaded: epoch-\\d+: 61 entities, 3 relations; computing on the CPU: ", "reloaded: epoch-\\d+: 62 entities, 3 relations; computing on the CPU: "} {
 		if !regexp.MustCompile(want).MatchString(rest) {
 			t.Errorf("no %q in %s", want, rest)
 		}
 	}
-	if code != 0 || !regexp.MustCompile(`^serve: the reload failed, and epoch-\d+: 62 entities, 3 relations answers as before: `).MatchString(p.stderr.String()) {
+	if code != 0 || !regexp.MustCompile(`^serve: the reload failed, and epoch-\d+: 62 entities, 3 relations answers as `+
+		`before: `).MatchString(p.stderr.String()) {
 		t.Errorf("exit code %d, %q", code, p.stderr.String())
 	}
 }
@@ -325,7 +335,8 @@ func TestReloadNeedsMemory(t *testing.T) {
 	}
 	p := launch(t, w, "--memory", least[1], "--threads", "2")
 	got := send(t, "POST", p.url+"/reload", "")
-	if want := fmt.Sprintf("--memory %s is too small: serving this graph beside the earlier one with 2 threads takes at least ", least[1]); got.status != 500 || !strings.Contains(got.text, want) {
+	if want := fmt.Sprintf("--memory %s is too small: serving this graph beside the earlier one with 2 threads takes at least ", least[1]); got.status != 500 ||
+		!strings.Contains(got.text, want) {
 		t.Errorf("status %d: %s, want %q", got.status, got.text, want)
 	}
 	if got := send(t, "GET", p.url+ask("e001", "next"), ""); got.status != 200 {

@@ -10,8 +10,8 @@ import (
 	"tagnet/formats/storage"
 )
 
-// reportPolicy lets a browser show the workspace's report: with its own style, without anything from elsewhere, and in a sandbox, in which
-// nothing runs.
+// reportPolicy lets a browser show the workspace's report: with its own style, without anything from elsewhere, and in
+// a sandbox, in which nothing runs.
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
 // showReport shows the report as it is in the workspace now.

@@ -13,7 +13,8 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
 	got := send(t, "GET", address+"/report", "")
-	if got.status != 200 || !strings.Contains(got.text, "a report") || got.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasSuffix(got.header.Get("Content-Security-Policy"), "; sandbox") {
+	if got.status != 200 || !strings.Contains(got.text, "a report") || got.header.Get("Content-Type") != "text/html; charset=utf-8" ||
+		!strings.HasSuffix(got.header.Get("Content-Security-Policy"), "; sandbox") {
 		t.Errorf("status %d, %v, %s", got.status, got.header, got.text)
 	}
 	pipelinetest.Write(t, s.report, "another one")

@@ -41,8 +41,8 @@ type flags struct {
 // Pipeline is `go run ./pipelines/serve`.
 func Pipeline() command.Pipeline { return On(nil, nil) }
 
-// On is the pipeline that answers on a listener of Listen, instead of on --listen, and calls a function with the URL of its page when it begins to,
-// and with an environment whose output never waits. Both may be nil.
+// On is the pipeline that answers on a listener of Listen, instead of on --listen, and calls a function with the URL of
+// its page when it begins to, and with an environment whose output never waits. Both may be nil.
 func On(listener net.Listener, ready func(e *command.Environment, url string)) command.Pipeline {
 	f := &flags{listener: listener, ready: ready}
 	return command.Pipeline{
@@ -55,7 +55,8 @@ func On(listener net.Listener, ready func(e *command.Environment, url string)) c
 			command.GraphFlag(set, &f.graph)
 			command.MissingFlag(set, &f.missing)
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
-			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429", mostQueries, mostQueue))
+			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429",
+				mostQueries, mostQueue))
 		},
 		Run: f.run,
 	}
@@ -163,7 +164,8 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// load loads the model, after the checks that score makes, and divides the memory, beside what the earlier model takes unless that is nil.
+// load loads the model, after the checks that score makes, and divides the memory, beside what the earlier model takes
+// unless that is nil.
 func (f *flags) load(ctx context.Context, e *command.Environment, beside *settings) (settings, error) {
 	w := e.Workspace
 	loaded, _, err := w.OpenGraph(ctx)
@@ -222,7 +224,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	if given {
 		named = "model " + cmp.Or(opened.Record.Origin.Model, opened.Record.Origin.File)
 	}
-	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: allotment.Threads, queue: f.queue, timeout: f.timeout}, nil
+	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: allotment.Threads, queue: f.queue,
+		timeout: f.timeout}, nil
 }
 
 // asked names the graph of --graph for its sizes: train is the graph of the test split's queries.

@@ -149,8 +149,8 @@ func (p *process) underWay(t testing.TB) {
 	}
 }
 
-// interruptTwice interrupts a server with a request under way, and again when it says that it waits for that, and returns its exit code and
-// how long the second interrupt took.
+// interruptTwice interrupts a server with a request under way, and again when it says that it waits for that, and
+// returns its exit code and how long the second interrupt took.
 func (p *process) interruptTwice(t testing.TB) (code int, took time.Duration) {
 	t.Helper()
 	p.Process.Signal(syscall.SIGTERM)
@@ -207,9 +207,12 @@ func TestManyRequests(t *testing.T) {
 	first.end(t)
 	before := pipelinetest.Files(t, workspace)
 	malformed := []string{
-		"GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /answer?source=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-		"POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{{{{{{{{",
-		"POST /answer HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 2*mostHeader) + "\r\n\r\n",
+		"GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /answer?source=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+		"POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{{{{{{{{{",
+		"POST /answer HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 2*mostHeader) + "\r\n\r\n",
 		"GET /answer HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET http://[::1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	}
 	var answers [2][]string
@@ -327,7 +330,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestULTRA serves with a file of ULTRA's weights, over a graph that has no model, and compares its answers with those of score.
+// TestULTRA serves with a file of ULTRA's weights, over a graph that has no model, and compares its answers with those
+// of score.
 func TestULTRA(t *testing.T) {
 	workspace, weights := filepath.Join(t.TempDir(), "workspace"), filepath.Join(t.TempDir(), "drawn.pth")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 30)))
@@ -362,7 +366,8 @@ func TestRefusedCommands(t *testing.T) {
 		arguments []string
 		want      pipelinetest.Failure
 	}{
-		{[]string{"--listen", busy.Addr().String()}, pipelinetest.Failure{Code: 1, Begin: "--listen " + busy.Addr().String() + ": another program listens there; name another port"}},
+		{[]string{"--listen", busy.Addr().String()},
+			pipelinetest.Failure{Code: 1, Begin: "--listen " + busy.Addr().String() + ": another program listens there; name another port"}},
 		{[]string{"--listen", "8080"}, pipelinetest.Failure{Code: 2, Begin: `--listen is "8080": want host:port`}},
 		{[]string{"--listen", "127.0.0.1:http:80"}, pipelinetest.Failure{Code: 2, Begin: `--listen is "127.0.0.1:http:80": want host:port`}},
 		{[]string{"--listen", "127.0.0.1:99999"}, pipelinetest.Failure{Code: 2, Begin: `--listen is "127.0.0.1:99999": want host:port`}},
@@ -377,7 +382,8 @@ func TestRefusedCommands(t *testing.T) {
 		{[]string{"--model", "epoch-077"}, pipelinetest.Failure{Code: 1, Says: []string{"epoch-077"}}},
 		{[]string{"--model", "wn18rr"}, pipelinetest.Failure{Code: 2, Begin: "--model wn18rr: the model does not know 3 of the graph's relations"}},
 		{[]string{"--model", "nowhere.pth"}, pipelinetest.Failure{Code: 2, Begin: "--model: nowhere.pth does not exist"}},
-		{[]string{"--model", "../../../formats/input/pytorch/testdata/optimizer.pth"}, pipelinetest.Failure{Code: 1, Begin: "--model: ", Says: []string{"it is no ULTRA model"}}},
+		{[]string{"--model", "../../../formats/input/pytorch/testdata/optimizer.pth"},
+			pipelinetest.Failure{Code: 1, Begin: "--model: ", Says: []string{"it is no ULTRA model"}}},
 		{[]string{"--plan"}, pipelinetest.Failure{Code: 2, Begin: "--plan is not a flag of serve"}},
 		{[]string{"--workspace", empty}, pipelinetest.Failure{Code: 1, Says: []string{"preprocess"}}},
 		{[]string{"--port", "80"}, pipelinetest.Failure{Code: 2, Begin: "--port is not a flag of serve"}},
@@ -387,7 +393,8 @@ func TestRefusedCommands(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--model", "last")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--model",
+		"last")
 }
 
 // TestServesWithoutATraining serves the foundation model, with probabilities of the graph's validation facts.
@@ -428,7 +435,8 @@ func TestStartTellsWhatMatters(t *testing.T) {
 	if code := command.Run(ctx, Pipeline(), []string{"--workspace", workspace, "--listen", "0.0.0.0:0"}, out, stderr); code != 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	for _, says := range []string{"training incomplete; using epoch-00", "train --workspace", "60 entities, 3 relations", "warning: there is no authentication", "listening on http://localhost:", "stopped; every request was answered"} {
+	for _, says := range []string{"training incomplete; using epoch-00", "train --workspace", "60 entities, 3 relations", "warning: there is no authentication",
+		"listening on http://localhost:", "stopped; every request was answered"} {
 		if !strings.Contains(out.String(), says) {
 			t.Errorf("no %q in\n%s", says, out)
 		}

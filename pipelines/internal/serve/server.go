@@ -38,7 +38,8 @@ type settings struct {
 	log   io.Writer // a line per request, if not nil
 	// failures receives the stack of a panic.
 	failures io.Writer
-	// reload puts a new graph and model in the place of these, for a request that came to their server. Nil if there is no way to.
+	// reload puts a new graph and model in the place of these, for a request that came to their server. Nil if there is
+	// no way to.
 	reload func(from *server) (*server, error)
 }
 
@@ -156,17 +157,20 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.log != nil {
 		s.logging.Lock()
 		defer s.logging.Unlock()
-		fmt.Fprintf(s.log, "%s %s %s %s %d %d bytes %.1f ms\n", begun.Format(time.RFC3339), r.RemoteAddr, r.Method, names.Escape(r.URL.RequestURI()), reply.status, reply.bytes, took.Seconds()*1e3)
+		fmt.Fprintf(s.log, "%s %s %s %s %d %d bytes %.1f ms\n", begun.Format(time.RFC3339), r.RemoteAddr, r.Method, names.Escape(r.URL.RequestURI()),
+			reply.status, reply.bytes, took.Seconds()*1e3)
 	}
 }
 
 // find returns the route of a request.
 func (s *server) find(r *http.Request) (route, error) {
 	if s.local && !isLocal(r.Host) {
-		return route{}, &failure{status: http.StatusMisdirectedRequest, Text: fmt.Sprintf("this server is for requests to localhost or 127.0.0.1, not to %q", r.Host)}
+		return route{}, &failure{status: http.StatusMisdirectedRequest,
+			Text: fmt.Sprintf("this server is for requests to localhost or 127.0.0.1, not to %q", r.Host)}
 	}
 	if s.isForeign(r) && !isVisit(r) {
-		return route{}, &failure{status: http.StatusForbidden, Text: "a page of another site must not send this request; link to the page / instead, with the parameters of /answer"}
+		return route{}, &failure{status: http.StatusForbidden,
+			Text: "a page of another site must not send this request; link to the page / instead, with the parameters of /answer"}
 	}
 	methods := s.routes[r.URL.Path]
 	if methods == nil {
@@ -180,20 +184,21 @@ func (s *server) find(r *http.Request) (route, error) {
 		return found, nil
 	}
 	allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
-	return route{path: r.URL.Path}, &failure{status: http.StatusMethodNotAllowed, allow: allowed, Text: fmt.Sprintf("%s takes %s, not %q", r.URL.Path, allowed, r.Method)}
+	return route{path: r.URL.Path}, &failure{status: http.StatusMethodNotAllowed, allow: allowed,
+		Text: fmt.Sprintf("%s takes %s, not %q", r.URL.Path, allowed, r.Method)}
 }
 
-// isForeign reports whether a page of another site sends a request, by what browsers tell of it. Programs tell nothing. The
-// guard lets every GET pass, as one that changes nothing, but here it computes, so it is checked like a POST.
+// isForeign reports whether a page of another site sends a request, by what browsers tell of it. Programs tell nothing.
+// The guard lets every GET pass, as one that changes nothing, but here it computes, so it is checked like a POST.
 func (s *server) isForeign(r *http.Request) bool {
 	asked := *r
 	asked.Method = http.MethodPost
 	return s.guard.Check(&asked) != nil
 }
 
-// isVisit reports whether a browser opens the page in a window, as by a link in a wiki to the answers of a query. The page
-// itself is static. Its script then asks for the answers that its address names, but the visitor sees that, and no other
-// site can do so unseen: a frame, an image or a script is no visit.
+// isVisit reports whether a browser opens the page in a window, as by a link in a wiki to the answers of a query. The
+// page itself is static. Its script then asks for the answers that its address names, but the visitor sees that, and no
+// other site can do so unseen: a frame, an image or a script is no visit.
 func isVisit(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
@@ -249,18 +254,21 @@ func invalid(format string, arguments ...any) *failure {
 	return &failure{status: http.StatusBadRequest, Text: fmt.Sprintf(format, arguments...)}
 }
 
-// busy returns the failure of a request that is not admitted. It asks to wait about as long as the queries under way take.
+// busy returns the failure of a request that is not admitted. It asks to wait about as long as the queries under way
+// take.
 func (s *server) busy() *failure {
 	const perQuery = 1 + usualAnswers // that are computed: its best answers are queried in the other direction, too
 	wait := min(60, 1+int(perQuery*s.measures.secondsPerQuery()*float64(s.admission.most)/float64(s.threads)))
-	return &failure{status: http.StatusTooManyRequests, retry: wait, Text: fmt.Sprintf("%d queries are under way, as many as --queue allows; try again in %d s", s.admission.most, wait)}
+	return &failure{status: http.StatusTooManyRequests, retry: wait,
+		Text: fmt.Sprintf("%d queries are under way, as many as --queue allows; try again in %d s", s.admission.most, wait)}
 }
 
 // errCrowded is the failure of a request beyond mostRequests.
-var errCrowded = &failure{status: http.StatusServiceUnavailable, retry: 1, close: true, Text: fmt.Sprintf("%d connections have requests, as many as are allowed; try again in 1 s", mostRequests)}
+var errCrowded = &failure{status: http.StatusServiceUnavailable, retry: 1, close: true,
+	Text: fmt.Sprintf("%d connections have requests, as many as are allowed; try again in 1 s", mostRequests)}
 
-// refuse writes the response of an error. It waits for a short time only for the rest of the request's body, without which no other
-// request of the connection can be read.
+// refuse writes the response of an error. It waits for a short time only for the rest of the request's body, without
+// which no other request of the connection can be read.
 func (s *server) refuse(w http.ResponseWriter, err error) {
 	var f *failure
 	var unknown *model.UnknownNameError

@@ -52,7 +52,8 @@ func ring() (facts []model.Triple) {
 	return facts
 }
 
-// ofFacts returns the test's model, which is trained on the ring once, over facts. Each server has its own, which it watches.
+// ofFacts returns the test's model, which is trained on the ring once, over facts. Each server has its own, which it
+// watches.
 func ofFacts(t testing.TB, facts []model.Triple) *model.Model {
 	t.Helper()
 	folder := pipelinetest.Template(t, "model", func(folder string) {
@@ -262,14 +263,16 @@ func TestRefusedRequests(t *testing.T) {
 		{"POST", "/answer", `{"\u017fource":"Person 01","relation":"knows"}`, 400, "unknown field"}, // a long s, which folds to s
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":1,"k":2}`, 400, "k stands more than once"},
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","relation":"knows"}]}`, 400, "relation stands more than once"},
-		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","k":3}]}`, 400, `k stands in a query: want it beside queries, for all of them`},
+		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","k":3}]}`, 400,
+			`k stands in a query: want it beside queries, for all of them`},
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows","K":3}]}`, 400, `unknown field "K": want source, relation`},
 		{"POST", "/answer", `{"source":"Person 01","relation":"knows","k":1.5}`, 400, "k is number 1.5: want a whole number"},
 		{"POST", "/answer", `{"source":"Person 01"}`, 400, "relation is missing"},
 		{"POST", "/answer", `{"queries":[]}`, 400, "0 queries: want 1 to 100"},
 		{"POST", "/answer", list(101), 400, "101 queries: want 1 to 100"},
 		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows"},{"source":"Person 01"}]}`, 400, "query 2: relation is missing"},
-		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows"},{"source":"Per","relation":"knows"}]}`, 404, `query 2: unknown entity "Per"`},
+		{"POST", "/answer", `{"queries":[{"source":"Person 01","relation":"knows"},{"source":"Per","relation":"knows"}]}`, 404,
+			`query 2: unknown entity "Per"`},
 		{"POST", "/answer", `{"source":"Person 01","queries":[{"source":"Person 01","relation":"knows"}]}`, 400, "source and relation stand in each"},
 		{"POST", "/answer?k=3", list(1), 400, "takes no parameters"},
 		{"POST", "/answer", `{"source":"` + strings.Repeat("x", mostBody) + `"}`, 413, "more than 131072 bytes"},
@@ -330,7 +333,8 @@ func TestExplain(t *testing.T) {
 			if diff := cmp.Diff(want, paths, cmpopts.EquateEmpty()); diff != "" || got.Weights == "" {
 				t.Errorf("from %s %s to %s: weights %q (-model +served):\n%s", person(2), relation, person(to), got.Weights, diff)
 			}
-			if err := xml.Unmarshal([]byte(*got.Drawing), new(struct{})); len(want) > 0 && (err != nil || strings.Contains(*got.Drawing, markup) || !strings.Contains(*got.Drawing, "<style>")) {
+			if err := xml.Unmarshal([]byte(*got.Drawing), new(struct{})); len(want) > 0 &&
+				(err != nil || strings.Contains(*got.Drawing, markup) || !strings.Contains(*got.Drawing, "<style>")) {
 				t.Errorf("%v in the drawing %s", err, *got.Drawing)
 			}
 		}
@@ -349,7 +353,8 @@ func TestEntities(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
 	for path, want := range map[string]entitiesResponse{
-		"/entities?prefix=person+1":         {[]string{"Person 10", "Person 11", "Person 12", "Person 13", "Person 14", "Person 15", "Person 16", "Person 17", "Person 18", "Person 19"}, false},
+		"/entities?prefix=person+1": {[]string{"Person 10", "Person 11", "Person 12", "Person 13", "Person 14", "Person 15", "Person 16", "Person 17",
+			"Person 18", "Person 19"}, false},
 		"/entities?prefix=person+1&count=2": {[]string{"Person 10", "Person 11"}, true},
 		"/entities?contains=N+1&count=3":    {[]string{"Person 10", "Person 11", "Person 12"}, true},
 		"/entities?contains=09":             {[]string{"Person 09"}, false},
@@ -390,7 +395,8 @@ func TestOtherHosts(t *testing.T) {
 		return response.StatusCode
 	}
 	for host, want := range map[string]int{
-		"localhost": 200, "LOCALHOST:80": 200, "127.0.0.1:1234": 200, "[::1]:9": 200, "[::1]": 200, "evil.example": 421, "127.0.0.1.evil.example:80": 421, "10.0.0.1": 421,
+		"localhost": 200, "LOCALHOST:80": 200, "127.0.0.1:1234": 200, "[::1]:9": 200, "[::1]": 200, "evil.example": 421, "127.0.0.1.evil.example:80": 421,
+		"10.0.0.1": 421,
 	} {
 		if got := do(local, host, ""); got != want {
 			t.Errorf("host %s on loopback: status %d, want %d", host, got, want)
@@ -483,8 +489,8 @@ func TestOtherSites(t *testing.T) {
 	}
 }
 
-// block makes the threads of the server's model wait until release is called, each after a query that it computes, and then continue. Nothing
-// was sent to the server before.
+// block makes the threads of the server's model wait until release is called, each after a query that it computes, and
+// then continue. Nothing was sent to the server before.
 func block(t testing.TB, s *server) (release func()) {
 	t.Helper()
 	gate, waiting := make(chan struct{}), make(chan struct{})
@@ -664,7 +670,8 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("type %q", kind)
 	}
 	for _, line := range []string{
-		`tagnet_requests_total{path="/answer",status="200"} 1`, `tagnet_requests_total{path="/answer",status="400"} 1`, `tagnet_requests_total{path="other",status="404"} 2`,
+		`tagnet_requests_total{path="/answer",status="200"} 1`, `tagnet_requests_total{path="/answer",status="400"} 1`,
+		`tagnet_requests_total{path="other",status="404"} 2`,
 		"tagnet_queries_total 11", `tagnet_request_seconds_count{path="/answer"} 2`, "tagnet_queries_limit 256",
 	} {
 		if !slices.Contains(strings.Split(got.text, "\n"), line) {

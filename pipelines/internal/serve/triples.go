@@ -7,8 +7,8 @@ import (
 	"tagnet/model"
 )
 
-// triple is a triple with its scores in the graph without it: of the tail as an answer of (head, relation, ?), and of the head as one of
-// (tail, ~relation, ?).
+// triple is a triple with its scores in the graph without it: of the tail as an answer of (head, relation, ?), and of
+// the head as one of (tail, ~relation, ?).
 type triple struct {
 	Head     string `json:"head"`
 	Relation string `json:"relation"`

@@ -13,8 +13,9 @@ import (
 // mostUnread bounds the bytes that wait for the reader of an output.
 const mostUnread = 1 << 20
 
-// unread is an output whose reader may have stopped, such as a pipe to a suspended program: Write never waits. It keeps up to mostUnread bytes until they are
-// read, and drops and counts the lines after that. The reader gets the number of dropped lines in their place.
+// unread is an output whose reader may have stopped, such as a pipe to a suspended program: Write never waits. It keeps
+// up to mostUnread bytes until they are read, and drops and counts the lines after that. The reader gets the number of
+// dropped lines in their place.
 type unread struct {
 	w    io.Writer
 	mu   sync.Mutex
@@ -23,7 +24,8 @@ type unread struct {
 	idle chan struct{} // closed when all is written, nil if it is
 }
 
-// unwaiting returns an environment whose outputs never wait for a reader, and the function that writes the rest of them.
+// unwaiting returns an environment whose outputs never wait for a reader, and the function that writes the rest of
+// them.
 func unwaiting(e *command.Environment) (said *command.Environment, flush func()) {
 	copied, out, failures := *e, &unread{w: e.Out}, &unread{w: e.Err}
 	copied.Out, copied.Err = out, failures

@@ -142,7 +142,8 @@ func TestCheckpointMistakes(t *testing.T) {
 		"kernel":         {[]string{"--model", "best", "--kernel", "cuda"}, command.ExitUsage, "--kernel"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
+			pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}},
+				append([]string{"--workspace", workspace}, test.arguments...)...)
 		})
 	}
 }

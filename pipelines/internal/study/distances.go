@@ -105,8 +105,9 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 	j := job{
 		output: workspace.Output{
 			Workspace: w, Name: "distances", Folder: workspace.DistancesFolder(f.split),
-			Configuration: distancesRecorded{f.split, f.sources, f.hops}, Inputs: map[string]string{workspace.GraphFolder: m.Checksum}, Vocabulary: m.Vocabulary,
-			Command: e.Again(), Outputs: []string{counts.DistributionFile},
+			Configuration: distancesRecorded{f.split, f.sources, f.hops}, Inputs: map[string]string{workspace.GraphFolder: m.Checksum},
+			Vocabulary: m.Vocabulary,
+			Command:    e.Again(), Outputs: []string{counts.DistributionFile},
 		},
 		memory: f.memory, sources: int64(len(sources)), loads: distancesLoads(m, f.split, int64(len(sources)), int64(perTable)),
 		total: int64(len(sources)), unit: "sources", counter: "sources_searched", queries: queries,
@@ -130,7 +131,8 @@ func everyEntity(entities int) []int32 {
 	return sources
 }
 
-// BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in each table.
+// BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in
+// each table.
 func BuildDistances(sources []int32, perTable int, p study.SearchParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	study.Search(s, beam.CreateList(s, study.Shards(sources, perTable)), p)
@@ -195,7 +197,8 @@ func (f *distancesFlags) params(ctx context.Context, e *command.Environment, m m
 	return p, err
 }
 
-// distancesLoads returns what the step that writes the tables works on. A distance takes half a byte before compression.
+// distancesLoads returns what the step that writes the tables works on. A distance takes half a byte before
+// compression.
 func distancesLoads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
 	return []command.Load{{
 		Step: "study.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,

@@ -11,8 +11,8 @@ import (
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
-// job makes the folder of an output by a Beam pipeline over sources. Its memory is divided before: the budget may be too small, and then nothing of what
-// --force replaces is removed.
+// job makes the folder of an output by a Beam pipeline over sources. Its memory is divided before: the budget may be
+// too small, and then nothing of what --force replaces is removed.
 type job struct {
 	output  workspace.Output
 	memory  int64 // MiB

@@ -43,9 +43,12 @@ func Messages() command.Pipeline {
 			command.Choice(set, &f.split, "split", "test", kg.Splits, "the split whose queries are counted")
 			set.StringVar(&f.layers, "layers", "6", "`list` of numbers of layers, such as 5,6; each 1 to 14")
 			set.StringVar(&f.deltas, "deltas", "0,1,2,3,4,5", "`list` of deltas, each 0 or more")
-			command.Choice(set, &f.remove, "remove", "", []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone}, "edges to remove from the graph of a training query; default triple for --split train, else none")
-			set.IntVar(&f.reach, "reach", 0, "most entities that a query propagates through, as that of train and score; edges with an end at another entity count as empty; 0 or more, where 0 is all")
-			set.StringVar(&f.model, "model", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), whose choices are counted too")
+			command.Choice(set, &f.remove, "remove", "", []string{configuration.RemoveTriple, configuration.RemoveOneHop, configuration.RemoveNone},
+				"edges to remove from the graph of a training query; default triple for --split train, else none")
+			set.IntVar(&f.reach, "reach", 0, "most entities that a query propagates through, as that of train and score; edges with an end at another "+
+				"entity count as empty; 0 or more, where 0 is all")
+			set.StringVar(&f.model, "model", "", "best, last, an epoch's number, or the `path` of a checkpoint of A*Net (policy astar or window+astar), "+
+				"whose choices are counted too")
 			command.Kernel(set, &f.kernel, "kernels of the search, and of the model of --model")
 			command.Memory(set, &f.memory)
 		},
@@ -206,10 +209,13 @@ func (f *messagesFlags) openModel(ctx context.Context, e *command.Environment, l
 	}
 	record := m.Record
 	if !record.Configuration.Prioritized() {
-		return nil, fmt.Errorf("--model %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --model", f.model, record.Configuration.Policy)
+		return nil,
+			fmt.Errorf("--model %s has policy %s: only policies astar and window+astar choose edges; messages of the others are counted without --model",
+				f.model, record.Configuration.Policy)
 	}
 	if len(m.KG.Unknown) > 0 {
-		return nil, fmt.Errorf("--model %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: train on this graph first", f.model, len(m.KG.Unknown), names.First(m.KG.Unknown, 3))
+		return nil, fmt.Errorf("--model %s: the model does not know %d of the graph's relations (%s), and messages are counted along the edges of all: "+
+			"train on this graph first", f.model, len(m.KG.Unknown), names.First(m.KG.Unknown, 3))
 	}
 	folder, err := e.Reachable("model", string(m.Folder))
 	if err != nil {

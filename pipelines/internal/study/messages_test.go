@@ -68,7 +68,8 @@ func TestMessagesMistakes(t *testing.T) {
 		"no graph":        {[]string{"--workspace", t.TempDir()}, command.ExitFailure, "go run ./pipelines/preprocess"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}}, append([]string{"--workspace", workspace}, test.arguments...)...)
+			pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: test.code, Says: []string{test.says}},
+				append([]string{"--workspace", workspace}, test.arguments...)...)
 		})
 	}
 }
@@ -96,10 +97,12 @@ func TestMessagesAgain(t *testing.T) {
 	c := s.Configurations[1]
 	saved := func(of int64) string { return fmt.Sprintf("%.2f%%", 100*(1-float64(c.Kept-c.KeptEmpty)/float64(of))) }
 	row := fmt.Sprintf("%d %s %d %s", c.NBFNet, saved(c.NBFNet), c.NBFNet-c.KeptEmpty-c.PrunedEmpty, saved(c.NBFNet-c.KeptEmpty-c.PrunedEmpty))
-	if words := strings.Join(strings.Fields(strings.ReplaceAll(out, ",", "")), " "); !strings.Contains(words, "sent of all saved of not empty saved kept saved") || !strings.Contains(words, row) {
+	if words := strings.Join(strings.Fields(strings.ReplaceAll(out, ",", "")), " "); !strings.Contains(words,
+		"sent of all saved of not empty saved kept saved") || !strings.Contains(words, row) {
 		t.Errorf("the table lacks %q: %s", row, out)
 	}
-	pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"deltas is [0,1,2,3,4,5] there, [1] here", " --deltas 1 --layers 3 --force"}}, append(arguments, "--deltas", "1")...)
+	pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: command.ExitFailure,
+		Says: []string{"deltas is [0,1,2,3,4,5] there, [1] here", " --deltas 1 --layers 3 --force"}}, append(arguments, "--deltas", "1")...)
 	if err := os.Rename(filepath.Join(folder, "manifest.json"), filepath.Join(folder, lock.FileName)); err != nil {
 		t.Fatal(err)
 	}

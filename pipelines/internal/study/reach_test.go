@@ -17,7 +17,8 @@ import (
 	"tagnet/stages/encode"
 )
 
-// TestReachIsScores compares the messages with those that scoring a model sends, which propagates the queries of a source and a relation once.
+// TestReachIsScores compares the messages with those that scoring a model sends, which propagates the queries of a
+// source and a relation once.
 func TestReachIsScores(t *testing.T) {
 	workspace := trained(t, configuration.PolicyWindow)
 	var sent []int64
@@ -65,6 +66,7 @@ func TestReachMistakes(t *testing.T) {
 		"--reach is -1":            {"--reach", "-1"},
 		"--reach is not for A*Net": {"--reach", "5", "--model", "best"},
 	} {
-		pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{says}}, append([]string{"--workspace", workspace}, arguments...)...)
+		pipelinetest.Fail(t, Messages(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{says}},
+			append([]string{"--workspace", workspace}, arguments...)...)
 	}
 }

@@ -69,7 +69,8 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// studied returns a workspace in memory with the graph of a dataset of the paper's: tables of distances are large, and slow to write to a disk.
+// studied returns a workspace in memory with the graph of a dataset of the paper's: tables of distances are large, and
+// slow to write to a disk.
 func studied(t *testing.T, dataset string) string {
 	t.Helper()
 	data := filepath.Join("../../../../shared/data", dataset)
@@ -93,8 +94,8 @@ func messagesOf(t *testing.T, w, split string, more ...string) counts.Summary {
 	return s
 }
 
-// TestRealData holds the distances of the answers to the test queries of WN18RR and FB15k-237, the figures of the paper's table, and the counts of their
-// messages at 6 layers.
+// TestRealData holds the distances of the answers to the test queries of WN18RR and FB15k-237, the figures of the
+// paper's table, and the counts of their messages at 6 layers.
 func TestRealData(t *testing.T) {
 	for name, want := range map[string]map[string]int64{
 		"wn18rr":    {"1": 2192, "2": 582, "3": 1346, "4": 470, "5": 556, "6": 276, "unreached": 846},

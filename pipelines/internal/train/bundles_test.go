@@ -18,8 +18,8 @@ func chain(t testing.TB) string {
 	return workspace
 }
 
-// TestBundles compares trainings that read parts of the graph, by one worker and by two, with those that hold it: all bytes of their folders
-// are equal.
+// TestBundles compares trainings that read parts of the graph, by one worker and by two, with those that hold it: all
+// bytes of their folders are equal.
 func TestBundles(t *testing.T) {
 	w := chain(t)
 	pipelinetest.Bundles(t, w, 12, 3, "train", "valid")
@@ -44,14 +44,16 @@ func TestBundles(t *testing.T) {
 		if !pipelinetest.HoldsGraph(t, w) {
 			t.Error("a training does not load the graph")
 		}
-		want, got := pipelinetest.Files(t, filepath.Join(w, "runs", name, "checkpoints")), pipelinetest.Files(t, filepath.Join(w, "runs", name+"-parts", "checkpoints"))
+		want, got := pipelinetest.Files(t, filepath.Join(w, "runs", name, "checkpoints")),
+			pipelinetest.Files(t, filepath.Join(w, "runs", name+"-parts", "checkpoints"))
 		if len(want) < 7 || want["best"] == "" {
 			t.Fatalf("%s: files %v", name, len(want))
 		}
 		pipelinetest.Same(t, got, want)
 	}
 	weights := filepath.Join(w, "runs/one/checkpoints/epoch-001.safetensors")
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--run", "further", "--from", weights, "--bundles"); code != 2 || !strings.Contains(stderr, "--bundles with --from") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--run", "further", "--from", weights, "--bundles"); code != 2 ||
+		!strings.Contains(stderr, "--bundles with --from") {
 		t.Errorf("--bundles with --from: exit code %d, %s", code, stderr)
 	}
 }
@@ -63,7 +65,8 @@ func TestBundlesOfASample(t *testing.T) {
 	pipelinetest.Succeed(t, bundle.Pipeline(), append(of, "--queries_per_epoch", "20", "--epochs", "2", "--batch_size", "4")...)
 	pipelinetest.Succeed(t, bundle.Pipeline(), append(of, "--split", "valid", "--limit", "5")...)
 	flags := small(w, "--reach", "12", "--epochs", "2", "--queries_per_epoch", "20", "--batch_size", "4")
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--bundles")...); code != 1 || !strings.Contains(stderr, "--force, or give score --limit 5 or train --valid_limit 5") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--bundles")...); code != 1 ||
+		!strings.Contains(stderr, "--force, or give score --limit 5 or train --valid_limit 5") {
 		t.Errorf("all validation queries: exit code %d, %s", code, stderr)
 	}
 	flags = append(flags, "--valid_limit", "5")
@@ -92,8 +95,10 @@ func TestBundlesAreRefused(t *testing.T) {
 		{[]string{"--reach", "12", "--device", "cuda"}, 1, "use --device cpu"},
 		{[]string{"--reach", "12"}, 1, "run go run ./pipelines/bundle --workspace W --split valid --reach 12 --layers 3"},
 		{[]string{"--reach", "11"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3"},
-		{[]string{"--reach", "11", "--queries_per_epoch", "40"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3 --queries_per_epoch 40 --epochs 4 --seed 0 --batch_size 16"},
-		{[]string{"--reach", "12", "--remove", "one_hop"}, 1, "run go run ./pipelines/bundle --workspace W --split train --reach 12 --layers 3 --remove one_hop --force"},
+		{[]string{"--reach", "11", "--queries_per_epoch", "40"}, 1,
+			"run go run ./pipelines/bundle --workspace W --split train --reach 11 --layers 3 --queries_per_epoch 40 --epochs 4 --seed 0 --batch_size 16"},
+		{[]string{"--reach", "12", "--remove", "one_hop"}, 1,
+			"run go run ./pipelines/bundle --workspace W --split train --reach 12 --layers 3 --remove one_hop --force"},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(c.flags, "--bundles")...)...)
 		if code != c.code || !strings.Contains(stderr, strings.Replace(c.text, "W", w, 1)) {
@@ -107,7 +112,8 @@ func TestBundlesAreRefused(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", smaller, "--validate_on", "inference",
 		"--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 60)), "--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 30)))
 	pipelinetest.Bundles(t, smaller, 40, 3, "train")
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(smaller, "--reach", "40", "--bundles")...); code != 2 || !strings.Contains(stderr, "leave --bundles out") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(smaller, "--reach", "40", "--bundles")...); code != 2 ||
+		!strings.Contains(stderr, "leave --bundles out") {
 		t.Errorf("a reach of more than the inference graph: exit code %d, %s", code, stderr)
 	}
 }

@@ -23,7 +23,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// share makes the first card of two wait with each shard until the second one has one too, and lets the second one fail.
+// share makes the first card of two wait with each shard until the second one has one too, and lets the second one
+// fail.
 func share(m learntest.Machine, fail func(operation string) error) {
 	begun := make(chan bool, 100)
 	m[0].Fail = func(operation string) error {
@@ -45,8 +46,9 @@ func share(m learntest.Machine, fail func(operation string) error) {
 	}
 }
 
-// TestRoundsOnCards trains on cards that compute the bits of the CPU, at the same time: the checkpoints are those of its workers, which take
-// turns. Trainers are made once an epoch on each card, and closed before each validation and at the end. Without --device the CPU trains.
+// TestRoundsOnCards trains on cards that compute the bits of the CPU, at the same time: the checkpoints are those of
+// its workers, which take turns. Trainers are made once an epoch on each card, and closed before each validation and at
+// the end. Without --device the CPU trains.
 func TestRoundsOnCards(t *testing.T) {
 	w, onCPU := ring(t, 40), ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), byTwo(onCPU, "--workers", "4")...)
@@ -76,8 +78,8 @@ func TestRoundsOnCards(t *testing.T) {
 	}
 }
 
-// TestLostCard loses the second card of two in a training: the error says what to do, the last round is kept, and the training continues with
-// the bytes that it would have had.
+// TestLostCard loses the second card of two in a training: the error says what to do, the last round is kept, and the
+// training continues with the bytes that it would have had.
 func TestLostCard(t *testing.T) {
 	w, onCPU := ring(t, 40), ring(t, 40)
 	flags := func(w string, more ...string) []string {
@@ -111,8 +113,8 @@ func TestLostCard(t *testing.T) {
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), pipelinetest.Files(t, filepath.Join(onCPU, "runs/main/checkpoints")))
 }
 
-// TestARoundIsRepeatedWithoutALostCard runs the job of an epoch in which a card is lost, and runs it again in the same process, as Flink
-// does. The lost card is not taken again where there is another; the only one is opened again.
+// TestARoundIsRepeatedWithoutALostCard runs the job of an epoch in which a card is lost, and runs it again in the same
+// process, as Flink does. The lost card is not taken again where there is another; the only one is opened again.
 func TestARoundIsRepeatedWithoutALostCard(t *testing.T) {
 	for _, cards := range []int{1, 2} {
 		m := pipelinetest.UseDevices(t, cards)
@@ -188,7 +190,8 @@ func TestMemoryOfCards(t *testing.T) {
 	least := func(cards int, more ...string) (mib int) {
 		t.Helper()
 		pipelinetest.UseDevices(t, cards)
-		line := pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--memory 10 is too small"}, byTwo(w, append(more, "--memory", "10", "--dim", "64")...)...)
+		line := pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: "--memory 10 is too small"},
+			byTwo(w, append(more, "--memory", "10", "--dim", "64")...)...)
 		_, rest, _ := strings.Cut(line, "takes at least ")
 		if _, err := fmt.Sscanf(rest, "%d MiB", &mib); err != nil {
 			t.Fatal(err)
@@ -212,13 +215,16 @@ func TestMemoryOfCards(t *testing.T) {
 func TestNoCard(t *testing.T) {
 	w := ring(t, 40)
 	for device, says := range map[string]string{
-		"cuda": "--device cuda: no CUDA driver; install NVIDIA's driver or use --device cpu", "cuda:all": "--device cuda:all: no CUDA driver; install NVIDIA's driver or use --device cpu",
+		"cuda":     "--device cuda: no CUDA driver; install NVIDIA's driver or use --device cpu",
+		"cuda:all": "--device cuda:all: no CUDA driver; install NVIDIA's driver or use --device cpu",
 	} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: says}, byTwo(w, "--device", device)...)
 	}
 	pipelinetest.UseDevices(t, 2)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: "--device cuda:2: opening CUDA device 2: no CUDA device: out of range; use --device cuda:0"}, byTwo(w, "--device", "cuda:2")...)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: "--device cuda:all: ", Says: []string{"policy astar"}}, byTwo(w, "--device", "cuda:all", "--policy", "astar")...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1,
+		Begin: "--device cuda:2: opening CUDA device 2: no CUDA device: out of range; use --device cuda:0"}, byTwo(w, "--device", "cuda:2")...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Begin: "--device cuda:all: ", Says: []string{"policy astar"}},
+		byTwo(w, "--device", "cuda:all", "--policy", "astar")...)
 	if _, err := os.Stat(filepath.Join(w, "runs")); !os.IsNotExist(err) {
 		t.Errorf("the mistakes left a run: %v", err)
 	}

@@ -144,8 +144,8 @@ func (d *decision) planQuietly(ctx context.Context, h hyperparameters) (*plan, e
 	return d.planWith(ctx, &quiet, s)
 }
 
-// measure measures a choice, that of the user's flags if it is empty, and makes a timetable of a training with it. If the time is too short for one,
-// the error is a *tooShort.
+// measure measures a choice, that of the user's flags if it is empty, and makes a timetable of a training with it. If
+// the time is too short for one, the error is a *tooShort.
 func (d *decision) measure(ctx context.Context, choice string, span time.Duration, minutes float64) (*candidate, error) {
 	c := &candidate{choice: choice}
 	h, err := d.hyperparameters, error(nil)
@@ -193,12 +193,13 @@ func (c *candidate) schedule(d *decision, minutes float64) error {
 	return &tooShort{minutes, minutes + fitMargin*lacks/60, d.e.Workspace.Command("discover", "--model", "zero")}
 }
 
-// mostAdjacent is the share of validation facts between whose ends the graph has an edge, from which a choice does not remove such edges: in WN18RR it
-// is a third, in FB15k-237 none.
+// mostAdjacent is the share of validation facts between whose ends the graph has an edge, from which a choice does not
+// remove such edges: in WN18RR it is a third, in FB15k-237 none.
 const mostAdjacent = .05
 
-// keepAdjacent plans a choice again that removes all edges between the ends of a training query, so that it removes none but that of the query, and the
-// model learns what other edges say. It stays as it is where the validation facts have hardly any such edges.
+// keepAdjacent plans a choice again that removes all edges between the ends of a training query, so that it removes
+// none but that of the query, and the model learns what other edges say. It stays as it is where the validation facts
+// have hardly any such edges.
 func (c *candidate) keepAdjacent(ctx context.Context, h hyperparameters) error {
 	if c.Remove != configuration.RemoveOneHop {
 		return nil

@@ -85,7 +85,8 @@ func (f *flags) decide(ctx context.Context, e *command.Environment) (*decision, 
 	return d, err
 }
 
-// chooses reports whether --minutes chooses the settings, among several or in their amounts: no checkpoints are kept that decide them.
+// chooses reports whether --minutes chooses the settings, among several or in their amounts: no checkpoints are kept
+// that decide them.
 func (d *decision) chooses() bool { return d.timed && (len(d.records) == 0 || d.e.Force && !d.resume) }
 
 // continues reports whether checkpoints that exist decide settings that are not given.
@@ -170,7 +171,8 @@ func (d *decision) mayResume() error {
 }
 
 // resumeNothing returns an error if --resume alone is given and a run with other flags was interrupted before its first
-// checkpoint: there are no flags to take, and it would train with the defaults. Otherwise it says that the training starts from the beginning.
+// checkpoint: there are no flags to take, and it would train with the defaults. Otherwise it says that the training
+// starts from the beginning.
 func (d *decision) resumeNothing(ctx context.Context) error {
 	before, err := lock.LastCommand(ctx, string(d.folder))
 	if err != nil {
@@ -178,7 +180,8 @@ func (d *decision) resumeNothing(ctx context.Context) error {
 	}
 	alone := !d.timed && d.command().With("--resume").String() == d.resumed().String() // no flag that a checkpoint has is given
 	if alone && before != "" && before != d.command().String() {
-		return fmt.Errorf("there is no checkpoint to resume from, and so none whose flags --resume can take; this starts the interrupted training again: %s", before)
+		return fmt.Errorf("there is no checkpoint to resume from, and so none whose flags --resume can take; this starts the interrupted training again: %s",
+			before)
 	}
 	d.e.Say("there is no checkpoint to resume from: training from the beginning")
 	return nil
@@ -235,7 +238,8 @@ func (d *decision) sameRun(records []checkpoint.Record) error {
 	return nil
 }
 
-// differs lists in what the settings of a checkpoint differ from those that are wanted, other than in what a resumed training may change.
+// differs lists in what the settings of a checkpoint differ from those that are wanted, other than in what a resumed
+// training may change.
 func (d *decision) differs(r checkpoint.Record) ([]string, error) {
 	there, here := recorded{r.Configuration.Resumed(d.wanted.Configuration), r.Rounds, r.Validation, r.Origin}, d.wanted.recorded
 	there.Epochs = max(r.Epoch, here.Epochs)
@@ -272,9 +276,11 @@ func (d *decision) checkBundles(c configuration.Configuration) error {
 	case !d.bundles:
 		return nil
 	case c.Reach == 0:
-		return command.Usage("--bundles reads the parts of the graph that queries propagate through with --reach, and that is 0: add --reach, or leave --bundles out")
+		return command.Usage("--bundles reads the parts of the graph that queries propagate through with --reach, and that is 0: add --reach, or leave " +
+			"--bundles out")
 	case c.SeveralAnswers():
-		return command.Usage("--bundles with --answers_per_query %d: the parts of the graph are for queries of one answer; leave one of the two out", c.AnswersPerQuery)
+		return command.Usage("--bundles with --answers_per_query %d: the parts of the graph are for queries of one answer; leave one of the two out",
+			c.AnswersPerQuery)
 	case d.from != "":
 		return command.Usage("--bundles with --from: a training from parts of the graph begins with initial weights; leave one of the two out")
 	case c.Source() == configuration.RelationsGraph:

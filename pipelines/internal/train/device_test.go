@@ -12,14 +12,15 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestDevice trains on the CPU, resumes on a device, which fits probabilities, too, and then on the CPU again. Each run says so, and training.jsonl
-// records it.
+// TestDevice trains on the CPU, resumes on a device, which fits probabilities, too, and then on the CPU again. Each run
+// says so, and training.jsonl records it.
 func TestDevice(t *testing.T) {
 	card := pipelinetest.UseDevices(t, 1)[0]
 	w := ring(t, 8) // with just enough facts for probabilities
 	run := func(says, not string, onDevice bool, flags ...string) {
 		t.Helper()
-		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, append(flags, "--layers", "2", "--batch_size", "16", "--queries_per_epoch", "16", "--valid_limit", "2")...)...)
+		code, _, stderr := pipelinetest.Run(t, Pipeline(),
+			small(w, append(flags, "--layers", "2", "--batch_size", "16", "--queries_per_epoch", "16", "--valid_limit", "2")...)...)
 		if code != 0 || !strings.Contains(stderr, says) || strings.Contains(stderr, not) {
 			t.Errorf("%q: %d, %s; want %q and not %q", flags, code, stderr, says, not)
 		}
@@ -49,8 +50,9 @@ func TestDevice(t *testing.T) {
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints")), before)
 }
 
-// TestDeviceFails trains on devices that fail: the error is a line that says what to do, auto trains on the CPU where the device
-// is of no use from the beginning, and a training whose device is lost resumes with the same weights as one without a failure.
+// TestDeviceFails trains on devices that fail: the error is a line that says what to do, auto trains on the CPU where
+// the device is of no use from the beginning, and a training whose device is lost resumes with the same weights as one
+// without a failure.
 func TestDeviceFails(t *testing.T) {
 	short := []string{"--batch_size", "16", "--queries_per_epoch", "16", "--valid_limit", "2", "--epochs", "1", "--layers", "2"}
 	for name, fault := range pipelinetest.Faults(1) {

@@ -50,7 +50,8 @@ func (d *display) update(p learn.Progress) {
 			d.environment.Progress.Print("resuming from %s", p.Resumed)
 		}
 		if p.OtherKernel != "" {
-			d.environment.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run", flagOf(p.OtherKernel))
+			d.environment.Progress.Print("the epoch before was trained with %s: its rounding differs in the last digits from that of this run",
+				flagOf(p.OtherKernel))
 		}
 	case p.Start != nil:
 		d.environment.Progress.Print("before the training: validation %s", validated(p.Start))
@@ -82,7 +83,8 @@ func (d *display) epoch(p learn.Progress) {
 	}
 	if e.LeftOut > 0 && !d.saidLeftOut {
 		d.saidLeftOut = true
-		d.environment.Progress.Print("%s of the %s training queries of epoch %d have no negatives, since all entities are known answers, and are left out, in every epoch", progress.Count(e.LeftOut), progress.Count(e.Queries), e.Epoch)
+		d.environment.Progress.Print("%s of the %s training queries of epoch %d have no negatives, since all entities are known answers, and are left out, "+
+			"in every epoch", progress.Count(e.LeftOut), progress.Count(e.Queries), e.Epoch)
 	}
 	if e.Diverged() && !d.saidDiverged {
 		d.saidDiverged = true
@@ -108,7 +110,8 @@ func epochOf(r checkpoint.Record) metrics.Epoch {
 	return metrics.Epoch{Epoch: r.Epoch, Loss: r.Loss, EqualScores: r.Configuration.EqualScores(), Valid: r.Valid}
 }
 
-// doubt returns why the best checkpoint may be useless, and a remedy. It returns "" for a checkpoint that is better than random scores.
+// doubt returns why the best checkpoint may be useless, and a remedy. It returns "" for a checkpoint that is better
+// than random scores.
 func doubt(best checkpoint.Record) string {
 	e := epochOf(best)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestDivergedTraining says so once while it trains, at its end, and in its error, with the flag to change. Its checkpoints stay. A training that
-// learns says nothing.
+// TestDivergedTraining says so once while it trains, at its end, and in its error, with the flag to change. Its
+// checkpoints stay. A training that learns says nothing.
 func TestDivergedTraining(t *testing.T) {
 	files := map[string]string{}
 	for i := range 200 { // 20 entities, of which a fact says much
@@ -24,7 +24,8 @@ func TestDivergedTraining(t *testing.T) {
 	for _, c := range []struct {
 		rate, loss, equal string
 		want              int
-	}{{"0.02", "binary", "", 0}, {"1000", "binary", "0.6931; the validation MRR is not clearly above 0.", 1}, {"0.02", "softmax", "", 0}, {"1000", "softmax", "2.1972", 1}} {
+	}{{"0.02", "binary", "", 0}, {"1000", "binary", "0.6931; the validation MRR is not clearly above 0.", 1}, {"0.02", "softmax", "", 0},
+		{"1000", "softmax", "2.1972", 1}} {
 		rate, want, w := c.rate, c.want, ring(t, 40)
 		if want > 0 {
 			w = prepared(t, pipelinetest.Dataset(t, files))
@@ -87,7 +88,8 @@ func TestQueriesWithoutNegatives(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	if got := strings.Count(stderr, "49 of the 56 training queries of epoch 1 have no negatives, since all entities are known answers, and are left out"); got != 1 {
+	if got := strings.Count(stderr,
+		"49 of the 56 training queries of epoch 1 have no negatives, since all entities are known answers, and are left out"); got != 1 {
 		t.Errorf("said %d times, want once:\n%s", got, stderr)
 	}
 }

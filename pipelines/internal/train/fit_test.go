@@ -14,7 +14,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// fittedOf returns the path of the only file of probabilities of a workspace. The lock file of a run that was killed may be beside it.
+// fittedOf returns the path of the only file of probabilities of a workspace. The lock file of a run that was killed
+// may be beside it.
 func fittedOf(t *testing.T, workspace string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "*.json"))
@@ -24,8 +25,8 @@ func fittedOf(t *testing.T, workspace string) string {
 	return found[0]
 }
 
-// TestFit checks that a training ends with probabilities, and that --resume makes those that are missing, in the same bytes with any
-// number of threads, and changes no checkpoint.
+// TestFit checks that a training ends with probabilities, and that --resume makes those that are missing, in the same
+// bytes with any number of threads, and changes no checkpoint.
 func TestFit(t *testing.T) {
 	w := finished(t)
 	name := fittedOf(t, w)
@@ -88,8 +89,8 @@ func TestDryRunOfAFit(t *testing.T) {
 	pipelinetest.Plan(t, Pipeline(), w, "step       answer.observe: ", "--resume")
 }
 
-// TestGraphReplacedMeanwhile replaces the graph after the first epoch, by one with other facts and by one that lacks a relation: the training
-// ends with its checkpoints and without probabilities.
+// TestGraphReplacedMeanwhile replaces the graph after the first epoch, by one with other facts and by one that lacks a
+// relation: the training ends with its checkpoints and without probabilities.
 func TestGraphReplacedMeanwhile(t *testing.T) {
 	lacking := pipelinetest.Ring("e", 40)
 	lacking["train.txt"] = regexp.MustCompile("(?m)^.*\tback\t.*\n").ReplaceAllString(lacking["train.txt"], "")
@@ -104,7 +105,8 @@ func TestGraphReplacedMeanwhile(t *testing.T) {
 					}
 					time.Sleep(time.Millisecond)
 				}
-				replaced <- errors.Join(os.Rename(filepath.Join(w, "graph"), filepath.Join(w, "earlier")), os.Rename(filepath.Join(other, "graph"), filepath.Join(w, "graph")))
+				replaced <- errors.Join(os.Rename(filepath.Join(w, "graph"), filepath.Join(w, "earlier")),
+					os.Rename(filepath.Join(other, "graph"), filepath.Join(w, "graph")))
 			}()
 			out := pipelinetest.Succeed(t, Pipeline(), small(w, "--epochs", "15")...)
 			if err := <-replaced; err != nil {

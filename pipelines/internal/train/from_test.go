@@ -15,8 +15,8 @@ import (
 	"tagnet/pipelines/internal/score"
 )
 
-// fullWeights returns the folder of the two checkpoints of a training with policy full over the ring of 40 entities: three layers of four
-// dimensions.
+// fullWeights returns the folder of the two checkpoints of a training with policy full over the ring of 40 entities:
+// three layers of four dimensions.
 func fullWeights(t testing.TB) string {
 	t.Helper()
 	workspace := pipelinetest.Template(t, "full", func(workspace string) {
@@ -31,7 +31,8 @@ func from(workspace, folder string, more ...string) []string {
 	return append([]string{"--workspace", workspace, "--from", filepath.Join(folder, "epoch-001.safetensors"), "--negatives", "8", "--epochs", "2"}, more...)
 }
 
-// TestTrainFromIsCompared validates the weights of --from before the training, once, and says whether an epoch is better.
+// TestTrainFromIsCompared validates the weights of --from before the training, once, and says whether an epoch is
+// better.
 func TestTrainFromIsCompared(t *testing.T) {
 	const none = "no epoch is better than the weights of --from: use these, with go run ./pipelines/score --workspace "
 	w := ring(t, 40)
@@ -40,7 +41,8 @@ func TestTrainFromIsCompared(t *testing.T) {
 	if n := strings.Count(shown, "before the training: validation MRR 0."); n != 1 || !strings.Contains(out, none+w+" --model zero\n") {
 		t.Errorf("it is shown %d times:\n%s%s", n, shown, out)
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--learning_rate", "1e-12", "--reach", "12", "--run", "within")...); !strings.Contains(out, none+w+" --run within --model zero --reach 12\n") {
+	if out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--learning_rate", "1e-12", "--reach", "12", "--run", "within")...); !strings.Contains(out,
+		none+w+" --run within --model zero --reach 12\n") {
 		t.Errorf("with a reach:\n%s", out)
 	}
 	pipelinetest.Succeed(t, score.Pipeline(), "--workspace", w, "--model", "zero", "--split", "valid", "--run", "zero")
@@ -118,7 +120,8 @@ func TestResumeFromWeights(t *testing.T) {
 	folder := filepath.Join(w, "runs", "main", "checkpoints")
 	pipelinetest.Succeed(t, Pipeline(), from(w, given)...)
 	whole := unfinish(t, folder, "epoch-002")
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"unfinished training", "--resume", "--from"}}, from(w, given)...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"unfinished training", "--resume", "--from"}},
+		from(w, given)...)
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--resume") // the record has the rest
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	unfinish(t, folder, "epoch-002")
@@ -131,7 +134,8 @@ func TestResumeFromWeights(t *testing.T) {
 	other := from(w, given)
 	other[3] = filepath.Join(given, "epoch-002.safetensors")
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"from.file", "--force"}}, other...)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"from.file is", "--resume"}}, append(other, "--epochs", "3", "--resume")...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"from.file is", "--resume"}},
+		append(other, "--epochs", "3", "--resume")...)
 }
 
 func TestFromIsRefused(t *testing.T) {
@@ -149,7 +153,8 @@ func TestFromIsRefused(t *testing.T) {
 		"policy":             {2, []string{`policy is "full" there, "astar" here`}, from(w, given, "--policy", "astar")},
 		"missing":            {2, []string{"--from: ", "nowhere.pth"}, append(from(w, given), "--from", "nowhere.pth")},
 		"no file of PyTorch": {1, []string{"--from: ", "it is not a file of torch.save"}, append(from(w, given), "--from", text)},
-		"other relations":    {2, []string{"--from wn18rr_v1: the model does not know 3 of the graph's relations"}, append(from(w, given), "--from", "wn18rr_v1")},
+		"other relations": {2, []string{"--from wn18rr_v1: the model does not know 3 of the graph's relations"},
+			append(from(w, given), "--from", "wn18rr_v1")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: f.code, Says: f.says}, append(f.arguments, "--force")...)

@@ -88,8 +88,8 @@ func TestInterruptedTrainingSavesItsSteps(t *testing.T) {
 	}
 }
 
-// interruptedAfter trains in a process of its own, signals its end after an epoch, and returns the last epoch that was finished,
-// and what was printed.
+// interruptedAfter trains in a process of its own, signals its end after an epoch, and returns the last epoch that was
+// finished, and what was printed.
 func interruptedAfter(t *testing.T, epoch int, end os.Signal, flags ...string) (last int, text string) {
 	t.Helper()
 	c := pipelinetest.Command(t, flags...)

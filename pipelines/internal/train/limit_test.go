@@ -11,8 +11,8 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 )
 
-// TestValidLimitTellsTheInterval checks what a validation by a sample records and prints beside its metrics, and that one by all queries
-// does not.
+// TestValidLimitTellsTheInterval checks what a validation by a sample records and prints beside its metrics, and that
+// one by all queries does not.
 func TestValidLimitTellsTheInterval(t *testing.T) {
 	w := t.TempDir()
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 200)))

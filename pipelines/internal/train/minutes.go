@@ -27,7 +27,8 @@ var defaultMinutes = 10.
 const (
 	// mostMinutes is two years: a time is a number of nanoseconds, which could not hold much more.
 	mostMinutes = 1e6
-	// measuring is the part of the time in which the speed of the choices is measured, mostMeasured the most seconds for one of them.
+	// measuring is the part of the time in which the speed of the choices is measured, mostMeasured the most seconds
+	// for one of them.
 	measuring, mostMeasured = .06, 3.
 	// fitMargin is the reserve for the fit of probabilities, as a multiple of the time that it was measured to take.
 	fitMargin = 1.25
@@ -56,7 +57,8 @@ func (d *decision) isTimed(ctx context.Context) (bool, error) {
 	case len(amount) > 0:
 		return false, command.Usage("--minutes decides how much is trained, and so does %s: leave one of them out", strings.Join(amount, ", "))
 	case d.bundles:
-		return false, command.Usage("--minutes decides how much is trained, and --bundles reads what was drawn for --epochs and --queries_per_epoch: leave one of them out")
+		return false, command.Usage("--minutes decides how much is trained, and --bundles reads what was drawn for --epochs and --queries_per_epoch: leave " +
+			"one of them out")
 	case d.workers > 1:
 		return false, ofOneWorker(d.workers)
 	case command.Elsewhere():
@@ -115,7 +117,8 @@ func (p *plan) lengthen(ctx context.Context) error {
 	return nil
 }
 
-// addEpochs adds epochs after those that are trained. The learning rate decays as it was to, and then no more; one that grows is left alone.
+// addEpochs adds epochs after those that are trained. The learning rate decays as it was to, and then no more; one that
+// grows is left alone.
 func (p *plan) addEpochs(more int) {
 	if p.LearningRateDecay < 1 {
 		p.LeastLearningRate = max(p.LeastLearningRate, steps.LearningRate(p.Configuration, p.Epochs))
@@ -177,7 +180,8 @@ func (p *plan) fitSeconds(ctx context.Context, span time.Duration) (float64, err
 // threads returns the number of threads of a worker in this process.
 func (p *plan) threads() int { return worker.Threads(p.on.Threads, p.allotment.MaxThreads) }
 
-// cost measures, for --plan, how long the epochs that remain and the fit of probabilities take: processor time, since a machine may have other work.
+// cost measures, for --plan, how long the epochs that remain and the fit of probabilities take: processor time, since a
+// machine may have other work.
 func (p *plan) cost(ctx context.Context) (command.Cost, error) {
 	if !p.e.Planned() {
 		return command.Cost{}, nil

@@ -24,8 +24,8 @@ import (
 // explicit is the line that names the flags of a choice.
 var explicit = regexp.MustCompile(`the same model on any machine: go run ./pipelines/train (--.*)\n`)
 
-// TestMinutes trains for a time, which is more than enough for such a graph. The flags that it prints make the same bytes, and --resume
-// --minutes trains on.
+// TestMinutes trains for a time, which is more than enough for such a graph. The flags that it prints make the same
+// bytes, and --resume --minutes trains on.
 func TestMinutes(t *testing.T) {
 	w := ring(t, 12)
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--minutes", "5", "--layers", "2", "--dim", "4", "--negatives", "4")
@@ -51,8 +51,8 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
-// TestLeastLearningRate adds epochs to a training, as --resume --minutes does, with its last learning rate as the least one: the bytes are those
-// of one training with a preset file that has it.
+// TestLeastLearningRate adds epochs to a training, as --resume --minutes does, with its last learning rate as the least
+// one: the bytes are those of one training with a preset file that has it.
 func TestLeastLearningRate(t *testing.T) {
 	w := ring(t, 40)
 	flags := small(w, "--learning_rate", "0.25", "--learning_rate_decay", "0.5")
@@ -94,8 +94,8 @@ func TestChoosing(t *testing.T) {
 	}
 }
 
-// TestAdjacentEnds lets a choice that removes all edges between the ends of a query keep those of other facts, where edges join the ends of
-// validation facts, in the graph that these are about, or where there are none.
+// TestAdjacentEnds lets a choice that removes all edges between the ends of a query keep those of other facts, where
+// edges join the ends of validation facts, in the graph that these are about, or where there are none.
 func TestAdjacentEnds(t *testing.T) {
 	const text = "a\tr\tb\nb\tr\tc\nc\tr\td\nd\tr\ta\na\ts\tb\n"
 	dataset := func(valid string) string {
@@ -103,7 +103,8 @@ func TestAdjacentEnds(t *testing.T) {
 	}
 	inductive := t.TempDir()
 	star := pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\na\tr\tc\na\ts\td\n"})
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", inductive, "--dataset", star, "--inference", dataset("b\ts\tc\n"), "--validate_on", "inference")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", inductive, "--dataset", star, "--inference", dataset("b\ts\tc\n"), "--validate_on",
+		"inference")
 	for name, c := range map[string]struct{ workspace, want string }{
 		"adjacent":                        {prepared(t, dataset("b\ts\tc\n")), "--remove triple"},
 		"apart":                           {prepared(t, dataset("a\ts\tc\n")), ""},
@@ -155,7 +156,8 @@ func TestGraphIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestMoreMinutes extends a training whose learning rate grows, refuses one of several workers, and says if the epochs gained nothing.
+// TestMoreMinutes extends a training whose learning rate grows, refuses one of several workers, and says if the epochs
+// gained nothing.
 func TestMoreMinutes(t *testing.T) {
 	w := ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate_decay", "1.2", "--epochs", "2")...)
@@ -170,7 +172,8 @@ func TestMoreMinutes(t *testing.T) {
 	var out bytes.Buffer
 	e := &command.Environment{Workspace: workspace.New(w), Out: &out}
 	resumed := &decision{flags: &flags{}, e: e, folder: checkpoint.Folder(e.Workspace.Checkpoints())}
-	if err := resumed.summarize(t.Context(), true, 2); err != nil || !strings.Contains(out.String(), "the epochs after 2, of --minutes, are no better than epoch ") {
+	if err := resumed.summarize(t.Context(), true, 2); err != nil ||
+		!strings.Contains(out.String(), "the epochs after 2, of --minutes, are no better than epoch ") {
 		t.Errorf("%v, it says\n%s", err, out.String())
 	}
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--run", "two", "--workers", "2", "--local_steps", "1", "--batch_size", "4")...)

@@ -100,7 +100,8 @@ func (p *plan) selectDevices() error {
 	return nil
 }
 
-// readSizes counts the facts and the validation queries. It returns the sizes of the graph, of the larger one where validation is on another.
+// readSizes counts the facts and the validation queries. It returns the sizes of the graph, of the larger one where
+// validation is on another.
 func (p *plan) readSizes(ctx context.Context) (budget.Sizes, error) {
 	split, err := encode.SizesOf(ctx, p.loaded, "train")
 	if err != nil {
@@ -140,8 +141,8 @@ func (p *plan) describeGraph(ctx context.Context) error {
 	return nil
 }
 
-// allot divides the memory between the threads of the training and of the fit of probabilities after it. It depends on the relation graph and,
-// for the probabilities, on the graph of all facts.
+// allot divides the memory between the threads of the training and of the fit of probabilities after it. It depends on
+// the relation graph and, for the probabilities, on the graph of all facts.
 func (p *plan) allot(ctx context.Context, sizes budget.Sizes) (budget.Allotment, error) {
 	var err error
 	if sizes.RelationEdges, err = relations.CountEdges(p.loaded.Train.Graph, p.Configuration); err != nil {
@@ -165,8 +166,8 @@ func (p *plan) allot(ctx context.Context, sizes budget.Sizes) (budget.Allotment,
 // drawn returns the number of queries of an epoch.
 func (p *plan) drawn() int64 { return int64(steps.Drawn(int(p.facts), p.Configuration)) }
 
-// work describes the jobs: the Beam pipeline that the run begins with, as others follow it for further rounds and for the fit of probabilities, and
-// the inputs of its steps; the input of the training step is an epoch's.
+// work describes the jobs: the Beam pipeline that the run begins with, as others follow it for further rounds and for
+// the fit of probabilities, and the inputs of its steps; the input of the training step is an epoch's.
 func (p *plan) work(ctx context.Context, cost command.Cost) command.Work {
 	step, queries, batch := "train.learn", p.drawn(), int64(p.BatchSize)
 	if p.Workers > 1 {
@@ -197,7 +198,8 @@ func Build(p train.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// params returns the parameters of the stage, for the lock of the folder of checkpoints. session is the id of a learn.Session.
+// params returns the parameters of the stage, for the lock of the folder of checkpoints. session is the id of a
+// learn.Session.
 func (p *plan) params(session string, held lock.Lock) train.Params {
 	w, on := p.e.Workspace, p.on
 	return train.Params{

@@ -45,14 +45,16 @@ func TestPresetFile(t *testing.T) {
 	if c := r.Configuration; err != nil || c.Delta != 1 || c.Dim != 8 || c.LearningRate != 1e-3 || c.Epochs != 3 {
 		t.Errorf("%v: the record has %s", err, c)
 	}
-	if _, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--preset", file, "--delta", "1", "--resume"); !strings.Contains(out, "is complete") {
+	if _, out, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--preset", file, "--delta", "1", "--resume"); !strings.Contains(out,
+		"is complete") {
 		t.Errorf("--resume: %s%s", out, stderr)
 	}
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--preset", file, "--delta", "1", "--resume", "--epochs", "4")
 	if code != 0 || !strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
 		t.Errorf("more epochs: %d, %s", code, stderr)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"delta is 1 there, 3 here"}}, "--workspace", w, "--preset", file, "--resume", "--epochs", "5")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"delta is 1 there, 3 here"}}, "--workspace", w, "--preset", file, "--resume",
+		"--epochs", "5")
 }
 
 // weightsOf returns the weights and moments in a folder of checkpoints.

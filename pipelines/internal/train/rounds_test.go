@@ -32,7 +32,8 @@ func unfinish(t *testing.T, folder, last string) map[string]string {
 func TestRounds(t *testing.T) {
 	w := ring(t, 40)
 	code, out, stderr := pipelinetest.Run(t, Pipeline(), byTwo(w)...)
-	if code != 0 || !strings.Contains(out, "best: epoch") || !strings.Contains(stderr, "epoch 3 of 3: loss") || !strings.Contains(stderr, "computing on the CPU: 2 workers") {
+	if code != 0 || !strings.Contains(out, "best: epoch") || !strings.Contains(stderr, "epoch 3 of 3: loss") ||
+		!strings.Contains(stderr, "computing on the CPU: 2 workers") {
 		t.Fatalf("%d, %s%s", code, out, stderr)
 	}
 	fittedOf(t, w)
@@ -49,7 +50,8 @@ func TestRounds(t *testing.T) {
 // TestRoundsOfSeveralJobs trains an epoch of 28 rounds, which do not fit into one job.
 func TestRoundsOfSeveralJobs(t *testing.T) {
 	w := ring(t, 40)
-	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "2", "--local_steps", "1", "--epochs", "1", "--batch_size", "2", "--dim", "4", "--layers", "2", "--negatives", "2", "--valid_limit", "1")...)
+	pipelinetest.Succeed(t, Pipeline(), small(w, "--workers", "2", "--local_steps", "1", "--epochs", "1", "--batch_size", "2", "--dim", "4", "--layers", "2",
+		"--negatives", "2", "--valid_limit", "1")...)
 	history := pipelinetest.Read(t, w, "runs/main/training.jsonl")
 	if n := strings.Count(history, "\n"); n != 1 {
 		t.Errorf("%d lines of history, want 1:\n%s", n, history)
@@ -84,7 +86,8 @@ func TestResumeRounds(t *testing.T) {
 	if code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w)...); code != 1 || !strings.Contains(stderr, "workers is 2 there") {
 		t.Errorf("another configuration of a complete training: %d, %s", code, stderr)
 	}
-	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "4"); code != 0 || !strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
+	if code, _, stderr := pipelinetest.Run(t, Pipeline(), "--workspace", w, "--resume", "--epochs", "4"); code != 0 ||
+		!strings.Contains(stderr, "epoch 4 of 4") || strings.Contains(stderr, "epoch 3 of") {
 		t.Errorf("one more epoch: %d, %s", code, stderr)
 	}
 }

@@ -23,7 +23,8 @@ type recorded struct {
 	Origin     *checkpoint.Origin `json:"from,omitempty"`
 }
 
-// settings are all that a training takes beside the graph: those that flags, a preset, weights and checkpoints decide together.
+// settings are all that a training takes beside the graph: those that flags, a preset, weights and checkpoints decide
+// together.
 type settings struct {
 	recorded
 	seed    int64
@@ -31,9 +32,10 @@ type settings struct {
 	on      command.Resources
 }
 
-// settingsOf returns the settings of a choice of hyperparameters: the preset's, changed by the flags that were given. The weights of --from
-// decide the architecture. Where the training continues, the newest checkpoint stands for a preset that is not given, and it decides the
-// epochs, the seed, the validation and the workers unless their flags are given.
+// settingsOf returns the settings of a choice of hyperparameters: the preset's, changed by the flags that were given.
+// The weights of --from decide the architecture. Where the training continues, the newest checkpoint stands for a
+// preset that is not given, and it decides the epochs, the seed, the validation and the workers unless their flags are
+// given.
 func (d *decision) settingsOf(ctx context.Context, h hyperparameters) (settings, error) {
 	s := settings{recorded: recorded{Validation: d.validation}, seed: d.e.Seed, on: d.Resources}
 	c, err := openPreset(ctx, h.preset)
@@ -79,7 +81,8 @@ func (d *decision) settingsOf(ctx context.Context, h hyperparameters) (settings,
 		return s, command.Usage("--patience is %d with --workers %d, whose epochs are dealt ahead: leave one of the two out", patience, workers)
 	}
 	if (workers > 1 || d.bundles) && s.on.Device.Mode == device.Auto {
-		// A device needs the edges of the graph. What a shard computes on, and the weights with it, would depend on the machine that takes it.
+		// A device needs the edges of the graph. What a shard computes on, and the weights with it, would depend on the
+		// machine that takes it.
 		s.on.Device = device.Choice{}
 	}
 	if s.Configuration, err = h.configure(c); err != nil {
@@ -163,8 +166,8 @@ func (s *settings) transfers() bool {
 	return s.weights != nil && s.weights.Record.Configuration.Transfers()
 }
 
-// fitWeights returns an error unless the weights of --from fit the configuration. Its policy may be window, and it may have a reach: these
-// change no weights.
+// fitWeights returns an error unless the weights of --from fit the configuration. Its policy may be window, and it may
+// have a reach: these change no weights.
 func (s *settings) fitWeights(from string) error {
 	if s.weights == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
-// summarize prints the best epoch, the outputs, whether this run made them, and the next command, or an error where the best epoch is of no use.
-// before is the number of epochs before those of --resume --minutes, or 0.
+// summarize prints the best epoch, the outputs, whether this run made them, and the next command, or an error where the
+// best epoch is of no use. before is the number of epochs before those of --resume --minutes, or 0.
 func (d *decision) summarize(ctx context.Context, made bool, before int) error {
 	e, w := d.e, d.e.Workspace
 	best, err := d.folder.Record(ctx, "best")
@@ -60,7 +60,8 @@ func (d *decision) describe(best checkpoint.Record) {
 	}
 }
 
-// gain says whether the best epoch is better than the weights of --from that the training began with, which were validated.
+// gain says whether the best epoch is better than the weights of --from that the training began with, which were
+// validated.
 func (d *decision) gain(best checkpoint.Record) string {
 	text := fmt.Sprintf("before the training: validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f",
 		best.Start.Pessimistic.MRR, best.Start.Pessimistic.Hits1, best.Start.Pessimistic.Hits10)
@@ -78,8 +79,8 @@ func (d *decision) gain(best checkpoint.Record) string {
 	return text + ", with " + command.String()
 }
 
-// proposeNext prints the commands that list new facts, unless there is no graph, and that evaluate the best checkpoint on test queries, if there
-// are some.
+// proposeNext prints the commands that list new facts, unless there is no graph, and that evaluate the best checkpoint
+// on test queries, if there are some.
 func (d *decision) proposeNext(ctx context.Context, best checkpoint.Record) {
 	w := d.e.Workspace
 	var commands []workspace.Command

@@ -159,12 +159,12 @@ func (t *training) train(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// grace is how long an interrupted training whose workers are in this process, of another runner than the local one, may take
-// for its last checkpoint before it is canceled.
+// grace is how long an interrupted training whose workers are in this process, of another runner than the local one,
+// may take for its last checkpoint before it is canceled.
 const grace = 10 * time.Second
 
-// untilInterrupt returns the context of the jobs. A training in this process ends by itself, however long writing takes. One on another machine
-// is not reached by the interrupt: the runner cancels it, at once.
+// untilInterrupt returns the context of the jobs. A training in this process ends by itself, however long writing
+// takes. One on another machine is not reached by the interrupt: the runner cancels it, at once.
 func untilInterrupt(ctx context.Context) (running context.Context, release func()) {
 	switch {
 	case command.Local():
@@ -216,8 +216,8 @@ func (t *training) reportInterrupt(ctx context.Context, err error) {
 	}
 }
 
-// completed returns the counts for the manifest, which marks the checkpoints complete, unless another run has written to their folder
-// meanwhile.
+// completed returns the counts for the manifest, which marks the checkpoints complete, unless another run has written
+// to their folder meanwhile.
 func (t *training) completed(ctx context.Context) (map[string]int64, error) {
 	records, _, err := t.folder.Records(ctx)
 	if err != nil {

@@ -27,7 +27,8 @@ func TestTrain(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, want := range []string{"best: epoch", "wrote " + w + "/runs/main/checkpoints/", "training.jsonl", "next: go run ./pipelines/discover --workspace " + w + "\nnext: go run ./pipelines/score --workspace"} {
+	for _, want := range []string{"best: epoch", "wrote " + w + "/runs/main/checkpoints/", "training.jsonl",
+		"next: go run ./pipelines/discover --workspace " + w + "\nnext: go run ./pipelines/score --workspace"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -86,12 +87,13 @@ func TestResume(t *testing.T) {
 		flags []string
 		want  []string
 	}{
-		"no flag":             {nil, []string{"unfinished", "--resume", "--force"}},
-		"other configuration": {[]string{"--resume", "--dropout", "0.3"}, []string{"dropout is 0.1 there, 0.3 here", "train --workspace " + w + " --resume continues it", "--force"}},
-		"fewer epochs":        {[]string{"--resume", "--epochs", "2"}, []string{"epochs is 3 there, 2 here"}},
-		"a preset":            {[]string{"--resume", "--preset", "wn-v2"}, []string{"learning_rate_decay is "}},
-		"other seed":          {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
-		"other validation":    {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
+		"no flag": {nil, []string{"unfinished", "--resume", "--force"}},
+		"other configuration": {[]string{"--resume", "--dropout", "0.3"},
+			[]string{"dropout is 0.1 there, 0.3 here", "train --workspace " + w + " --resume continues it", "--force"}},
+		"fewer epochs":     {[]string{"--resume", "--epochs", "2"}, []string{"epochs is 3 there, 2 here"}},
+		"a preset":         {[]string{"--resume", "--preset", "wn-v2"}, []string{"learning_rate_decay is "}},
+		"other seed":       {[]string{"--resume", "--seed", "9"}, []string{"seed is 0 there, 9 here"}},
+		"other validation": {[]string{"--resume", "--valid_limit", "3"}, []string{"validation.limit is 0 there, 3 here"}},
 	} {
 		code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, c.flags...)...)
 		if code != 1 {
@@ -279,7 +281,8 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 			if _, err := os.Stat(first); err != nil {
 				continue
 			}
-			// The training removes weights without a record, so those that come between two of its looks are left again.
+			// The training removes weights without a record, so those that come between two of its looks are left
+			// again.
 			leave("epoch-030")
 			time.Sleep(5 * time.Millisecond)
 			if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "epoch-030.safetensors")); err == nil {
@@ -289,7 +292,8 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 	}()
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--epochs", "15")...)
 	<-left
-	if want := "epoch-030 of " + filepath.Join(w, "runs/main/checkpoints") + " was written with another configuration"; code != 1 || !strings.Contains(stderr, want) {
+	if want := "epoch-030 of " + filepath.Join(w, "runs/main/checkpoints") + " was written with another configuration"; code != 1 ||
+		!strings.Contains(stderr, want) {
 		t.Errorf("%d, %q, want %q in it", code, stderr, want)
 	}
 	if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "manifest.json")); err == nil {
@@ -304,8 +308,8 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 	}
 }
 
-// TestResumeAloneNeedsACheckpoint interrupts a training before its first checkpoint: --resume without its flags does not train
-// with the defaults, but names the command line of that training.
+// TestResumeAloneNeedsACheckpoint interrupts a training before its first checkpoint: --resume without its flags does
+// not train with the defaults, but names the command line of that training.
 func TestResumeAloneNeedsACheckpoint(t *testing.T) {
 	w := ring(t, 40)
 	folder := filepath.Join(w, "runs/main/checkpoints")
@@ -331,17 +335,20 @@ func TestMistakes(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		"no graph":              {[]string{"--workspace", filepath.Join(t.TempDir(), "none")}, 1, []string{"run go run ./pipelines/preprocess"}},
-		"a file":                {[]string{"--workspace", file}, 1, []string{file}},
-		"preset":                {[]string{"--preset", "wn-v9"}, 2, []string{"--preset", "wn-v9", "wn-v1"}},
-		"an empty preset":       {[]string{"--preset", ""}, 2, []string{`--preset is ""`, "wn-v1"}},
-		"delta and layers":      {[]string{"--delta", "-1", "--layers", "0"}, 2, []string{"--delta is -1", "--layers is 0"}},
-		"negatives, no reach":   {[]string{"--reach_negatives", ".5"}, 2, []string{"add --reach, or give --reach_negatives 0"}},
-		"no number":             {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
-		"not finite":            {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
-		"a key of presets":      {[]string{"--temperature", "2"}, 2, []string{`--temperature is not a flag of train: set "temperature" in a file of train --preset`}},
-		"another key":           {[]string{"--batching", "grouped"}, 2, []string{`--batching is not a flag of train: set "batching" in a file of train --preset`}},
-		"attention":             {[]string{"--preset", attention, "--relations", "graph"}, 2, []string{"attention is own: want shared, with relations from a graph"}},
+		"no graph":            {[]string{"--workspace", filepath.Join(t.TempDir(), "none")}, 1, []string{"run go run ./pipelines/preprocess"}},
+		"a file":              {[]string{"--workspace", file}, 1, []string{file}},
+		"preset":              {[]string{"--preset", "wn-v9"}, 2, []string{"--preset", "wn-v9", "wn-v1"}},
+		"an empty preset":     {[]string{"--preset", ""}, 2, []string{`--preset is ""`, "wn-v1"}},
+		"delta and layers":    {[]string{"--delta", "-1", "--layers", "0"}, 2, []string{"--delta is -1", "--layers is 0"}},
+		"negatives, no reach": {[]string{"--reach_negatives", ".5"}, 2, []string{"add --reach, or give --reach_negatives 0"}},
+		"no number":           {[]string{"--dropout", "much"}, 2, []string{"--dropout", "a number"}},
+		"not finite":          {[]string{"--learning_rate", "NaN"}, 2, []string{"--learning_rate"}},
+		"a key of presets": {[]string{"--temperature", "2"}, 2,
+			[]string{`--temperature is not a flag of train: set "temperature" in a file of train --preset`}},
+		"another key": {[]string{"--batching", "grouped"}, 2,
+			[]string{`--batching is not a flag of train: set "batching" in a file of train --preset`}},
+		"attention": {[]string{"--preset", attention, "--relations", "graph"}, 2,
+			[]string{"attention is own: want shared, with relations from a graph"}},
 		"kernel":                {[]string{"--kernel", "cuda9"}, 2, []string{"--kernel", "cuda9"}},
 		"device":                {[]string{"--device", "gpu"}, 2, []string{"--device is \"gpu\": want auto, cpu"}},
 		"no such device":        {[]string{"--device", "cuda:999", "--force"}, 1, []string{"--device cuda:999: ", "no CUDA d"}},
@@ -375,8 +382,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Every variant of the kernels gives the same bytes every time, but not those of another variant: a training resumes with the variant of the epochs
-// before, and says so if --kernel names another.
+// Every variant of the kernels gives the same bytes every time, but not those of another variant: a training resumes
+// with the variant of the epochs before, and says so if --kernel names another.
 func TestResumingWithKernels(t *testing.T) {
 	w := ring(t, 40)
 	another := ""
@@ -391,11 +398,13 @@ func TestResumingWithKernels(t *testing.T) {
 		{"--kernel portable, as the epochs before", []string{"--workspace", w, "--epochs", "2"}}, {another, small(w, "--epochs", "3", "--kernel", "auto")},
 	} {
 		code, out, stderr := pipelinetest.Run(t, Pipeline(), append(c.flags, "--resume")...)
-		if code != 0 || !strings.Contains(out+stderr, c.says) || strings.Contains(stderr, "trained with --kernel portable") != (c.says == another && another != "") {
+		if code != 0 || !strings.Contains(out+stderr, c.says) ||
+			strings.Contains(stderr, "trained with --kernel portable") != (c.says == another && another != "") {
 			t.Errorf("%q: %d, %s%s", c.flags, code, out, stderr)
 		}
 	}
-	if epochs, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl")); err != nil || len(epochs) != 3 || epochs[1].Kernel != "portable" {
+	if epochs, err := metrics.ReadHistory(t.Context(), filepath.Join(w, "runs/main/training.jsonl")); err != nil || len(epochs) != 3 ||
+		epochs[1].Kernel != "portable" {
 		t.Errorf("%+v, %v", epochs, err)
 	}
 }
@@ -404,7 +413,8 @@ func TestResumingWithKernels(t *testing.T) {
 func TestLossThatIsNotFinite(t *testing.T) {
 	w := ring(t, 40)
 	code, _, stderr := pipelinetest.Run(t, Pipeline(), small(w, "--learning_rate", "1e37")...)
-	if code != command.ExitDiverged || !strings.Contains(stderr, "epoch ") || !strings.Contains(stderr, "not finite; try a lower --learning_rate: that of this epoch is 1e+37; there is no checkpoint") {
+	if code != command.ExitDiverged || !strings.Contains(stderr, "epoch ") ||
+		!strings.Contains(stderr, "not finite; try a lower --learning_rate: that of this epoch is 1e+37; there is no checkpoint") {
 		t.Errorf("%d, %q", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "manifest.json")); err == nil {

@@ -30,8 +30,8 @@ func fromULTRA(workspace, weights string, more ...string) []string {
 	return append([]string{"--workspace", workspace, "--from", weights, "--negatives", "8", "--batch_size", "16", "--epochs", "3"}, more...)
 }
 
-// TestTrainULTRA trains weights further: the loss falls, and neither threads nor interruptions change a byte. The last checkpoint
-// is scored as any.
+// TestTrainULTRA trains weights further: the loss falls, and neither threads nor interruptions change a byte. The last
+// checkpoint is scored as any.
 func TestTrainULTRA(t *testing.T) {
 	w, weights := ring(t, 40), ultraWeights(t)
 	out := pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "1")...)
@@ -43,13 +43,15 @@ func TestTrainULTRA(t *testing.T) {
 	pipelinetest.Succeed(t, Pipeline(), fromULTRA(w, weights, "--threads", "3", "--force")...)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), whole)
 	r := usable(t, w, .95, "The training began with the weights of drawn.pth, which decide the architecture.")
-	if c := r.Configuration; c.Relations != configuration.RelationsGraph || c.LearningRate != 5e-4 || c.Negatives != 8 || r.Origin == nil || r.Origin.File != "drawn.pth" {
+	if c := r.Configuration; c.Relations != configuration.RelationsGraph || c.LearningRate != 5e-4 || c.Negatives != 8 || r.Origin == nil ||
+		r.Origin.File != "drawn.pth" {
 		t.Errorf("the record is %+v", r)
 	}
 }
 
-// usable checks that the loss of a training of three epochs falls below a share of the first, that the training resumes with the same bytes, that its model
-// answers on its own graph and on another one, and that the report has a text. It returns the last record.
+// usable checks that the loss of a training of three epochs falls below a share of the first, that the training resumes
+// with the same bytes, that its model answers on its own graph and on another one, and that the report has a text. It
+// returns the last record.
 func usable(t *testing.T, w string, falls float64, text string) checkpoint.Record {
 	t.Helper()
 	folder := filepath.Join(w, "runs/main/checkpoints")
@@ -78,7 +80,8 @@ func usable(t *testing.T, w string, falls float64, text string) checkpoint.Recor
 func TestTrainRelationsFromAGraph(t *testing.T) {
 	w := ring(t, 40)
 	flags := []string{
-		"--workspace", w, "--preset", presetFile(t, `{"relations": "graph", "relation_layers": 2}`), "--layers", "4", "--dim", "8", "--delta", "3", "--aggregate", "sum",
+		"--workspace", w, "--preset", presetFile(t, `{"relations": "graph", "relation_layers": 2}`), "--layers", "4", "--dim", "8", "--delta", "3",
+		"--aggregate", "sum",
 		"--negatives", "8", "--epochs", "3",
 	}
 	pipelinetest.Succeed(t, Pipeline(), flags...)
@@ -92,7 +95,8 @@ func TestTrainRelationsFromAGraph(t *testing.T) {
 		"policy":         {"--policy is astar: want window or full, with relations from a graph", "--policy=astar"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--resume", "--epochs", "4", f.flag)...); code == 0 || !strings.Contains(stderr, f.says) {
+			if code, _, stderr := pipelinetest.Run(t, Pipeline(), append(flags, "--resume", "--epochs", "4", f.flag)...); code == 0 ||
+				!strings.Contains(stderr, f.says) {
 				t.Errorf("%d: %s", code, stderr)
 			}
 		})
@@ -126,8 +130,8 @@ func answersInTheLibrary(t *testing.T, w string) {
 	}
 }
 
-// elsewhere asks a checkpoint of three epochs without weights of relations over a graph with other entities and relations, for which
-// probabilities are fitted there.
+// elsewhere asks a checkpoint of three epochs without weights of relations over a graph with other entities and
+// relations, for which probabilities are fitted there.
 func elsewhere(t *testing.T, checkpoint string) {
 	t.Helper()
 	files := pipelinetest.RenamedRing("f", 30, "after", "before", "beside")

@@ -14,8 +14,9 @@ import (
 	"tagnet/pipelines/internal/score"
 )
 
-// TestValidateOnInference validates on the inference graph: with the same facts as those of test, the metrics of the best epoch are
-// those of the test split, and of score --split valid. Without the flag they are those of the training graph.
+// TestValidateOnInference validates on the inference graph: with the same facts as those of test, the metrics of the
+// best epoch are those of the test split, and of score --split valid. Without the flag they are those of the training
+// graph.
 func TestValidateOnInference(t *testing.T) {
 	inference := pipelinetest.Ring("m", 30)
 	inference["valid.txt"] = inference["test.txt"]
@@ -36,7 +37,8 @@ func TestValidateOnInference(t *testing.T) {
 		t.Errorf("without the flag: %s", said)
 	}
 	best, w, said := valid("--validate_on", "inference")
-	for _, want := range []string{"validation queries are about the inference graph, as test queries are", "validation is on the inference graph", "if the surest are all true"} {
+	for _, want := range []string{"validation queries are about the inference graph, as test queries are", "validation is on the inference graph",
+		"if the surest are all true"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in %s", want, said)
 		}
@@ -56,6 +58,7 @@ func TestValidateOnInference(t *testing.T) {
 	}
 	alone := maps.Clone(inference)
 	delete(alone, "valid.txt")
-	pipelinetest.Fail(t, preprocess.Pipeline(), pipelinetest.Failure{Code: 2, Says: []string{"--validate_on inference: there is no inference graph with validation facts"}},
+	pipelinetest.Fail(t, preprocess.Pipeline(), pipelinetest.Failure{Code: 2,
+		Says: []string{"--validate_on inference: there is no inference graph with validation facts"}},
 		"--workspace", t.TempDir(), "--dataset", train, "--inference", pipelinetest.Dataset(t, alone), "--validate_on", "inference")
 }

@@ -36,7 +36,8 @@ type BackwardParams struct {
 // backwardName begins the names of the spill files of Backward, and of their index.
 const backwardName = "backward"
 
-// Backward asks the other query of each candidate that only one of its two queries lists, once for each query. Output: the URL of the index.
+// Backward asks the other query of each candidate that only one of its two queries lists, once for each query. Output:
+// the URL of the index.
 func Backward(s beam.Scope, p BackwardParams) beam.PCollection {
 	s = s.Scope("discover.Backward")
 	return index(s, p.Spills, backwardName, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
@@ -75,7 +76,8 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 		return err
 	}
 	emit(Section{}) // so that there is an index even if nothing is queried
-	// Both lists are sorted by answer: those that a query listed, and those that are wanted. Wanted ones without a rank are queried.
+	// Both lists are sorted by answer: those that a query listed, and those that are wanted. Wanted ones without a rank
+	// are queried.
 	spills, err := p.Spills.ofRange(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err

@@ -164,7 +164,8 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, selected func(*Sele
 	return nil
 }
 
-// write writes the list of what ranges selected, and calls each with the entries of each part, how many come before, and how many there are in all.
+// write writes the list of what ranges selected, and calls each with the entries of each part, how many come before,
+// and how many there are in all.
 func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, each func(from, listed int64, entries []discovery.Entry) error) error {
 	ctx = p.Lock.Guard(ctx)
 	// The ranges' selections are merged; the best of them are the list.

@@ -32,8 +32,8 @@ const (
 	answerRecords        // of queries, by source
 )
 
-// Section is a part of a spill file with the records of a kind and a range or, with no records, a count of queries for the index. It is an
-// element of pipelines.
+// Section is a part of a spill file with the records of a kind and a range or, with no records, a count of queries for
+// the index. It is an element of pipelines.
 type Section struct {
 	Kind, Range int
 	Spill       externalsort.Spill
@@ -91,7 +91,8 @@ func (p SpillFolder) ofRange(ctx context.Context, names []string, kind, entityRa
 	return spills, nil
 }
 
-// CountWanted returns the number of wanted records in some indexes: a candidate has one for the other query of its fact, which must rank it, too.
+// CountWanted returns the number of wanted records in some indexes: a candidate has one for the other query of its
+// fact, which must rank it, too.
 func (p SpillFolder) CountWanted(ctx context.Context, names []string) (wanted int64, err error) {
 	for _, name := range names {
 		index, err := p.Index(ctx, name)
@@ -123,8 +124,8 @@ func (p SpillFolder) writeFacts(ctx context.Context, name string, candidates []d
 	return cut(w, [][]externalsort.FactRow{rows}, func(r externalsort.FactRow) int32 { return r[0] }, factRecords, emit)
 }
 
-// writeAnswers writes candidates as answers to a spill file with a name: as listed ones of the queries that ranked them, and as wanted ones of
-// the other queries of their facts.
+// writeAnswers writes candidates as answers to a spill file with a name: as listed ones of the queries that ranked
+// them, and as wanted ones of the other queries of their facts.
 func (p SpillFolder) writeAnswers(ctx context.Context, name string, candidates []discovery.Candidate, baseRelations int32, emit func(Section)) error {
 	rows := [][]externalsort.Row{discovery.IsListed: nil, discovery.IsWanted: nil}
 	for i := range candidates {
@@ -192,7 +193,8 @@ func (f *indexFn) ProcessElement(ctx context.Context, _ int, sections func(*Sect
 		}
 	}
 	slices.SortFunc(all.Sections, func(a, b Section) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Range, b.Range), cmp.Compare(a.Spill.URL, b.Spill.URL), cmp.Compare(a.Spill.Offset, b.Spill.Offset))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Range, b.Range), cmp.Compare(a.Spill.URL, b.Spill.URL),
+			cmp.Compare(a.Spill.Offset, b.Spill.Offset))
 	})
 	url := f.Spills.indexURL(f.Name)
 	if err := storage.WriteJSON(f.Spills.Lock.Guard(ctx), url, all); err != nil {

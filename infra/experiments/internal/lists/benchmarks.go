@@ -16,8 +16,8 @@ type Benchmarks struct {
 	Entries  []Entry  `json:"entries"`
 }
 
-// Entry is a command to be measured. A command is words that spaces separate: tagnet with its arguments, or go run ./PACKAGE with
-// arguments. In arguments, $TAGNET_DATA is the folder of the data.
+// Entry is a command to be measured. A command is words that spaces separate: tagnet with its arguments, or go run
+// ./PACKAGE with arguments. In arguments, $TAGNET_DATA is the folder of the data.
 type Entry struct {
 	Name string `json:"name"`
 	What string `json:"what"` // for readers
@@ -29,7 +29,8 @@ type Entry struct {
 	Unit  string `json:"unit"`
 }
 
-// Runs returns the runs of the entries. A command that another entry prepares with is measured before: afterwards it would find its output.
+// Runs returns the runs of the entries. A command that another entry prepares with is measured before: afterwards it
+// would find its output.
 func (l Benchmarks) Runs() (runs []engine.Run) {
 	for _, e := range l.Entries {
 		r := engine.Run{Name: e.Name, Inputs: map[string]string{"measure": e.Measure, "prepare": strings.Join(e.Prepare, "; "), "count": fmt.Sprint(e.Count)}}

@@ -20,7 +20,8 @@ const FrontierResults = "frontier/results"
 // TraitsCommand is the command in a result of a Frontier that reads what choices depend on: Traits.
 const TraitsCommand = "traits"
 
-// Frontier lists short trainings with a few choices of hyperparameters, from which train --minutes chooses. Protocol says for readers how.
+// Frontier lists short trainings with a few choices of hyperparameters, from which train --minutes chooses. Protocol
+// says for readers how.
 type Frontier struct {
 	Protocol []string  `json:"protocol"`
 	Choices  []Choice  `json:"choices"`
@@ -38,10 +39,11 @@ type Studied struct {
 	Name   string `json:"name"`
 	Folder string `json:"folder"`
 	Made   string `json:"made"`
-	// Trainings has the amounts of the trainings with each choice: EPOCHSxQUERIES, where QUERIES is the most of an epoch, or Untrained.
+	// Trainings has the amounts of the trainings with each choice: EPOCHSxQUERIES, where QUERIES is the most of an
+	// epoch, or Untrained.
 	Trainings map[string][]string `json:"trainings"`
-	// Earlier has validation MRRs that were measured in another way, which Source says, by the choice and the number of queries, and Traits those of
-	// the graph where there may be no result.
+	// Earlier has validation MRRs that were measured in another way, which Source says, by the choice and the number of
+	// queries, and Traits those of the graph where there may be no result.
 	Earlier map[string]map[string]float64 `json:"earlier"`
 	Source  string                        `json:"source"`
 	Traits  Traits                        `json:"traits"`
@@ -61,7 +63,8 @@ type Traits struct {
 // RunName returns the name of the result of a training.
 func (s Studied) RunName(c Choice, amount string) string { return s.Name + "/" + c.Name + "-" + amount }
 
-// amountFlags returns the flags of train that a training has beside its choice. The learning rate of the last epoch is .12 times that of the first.
+// amountFlags returns the flags of train that a training has beside its choice. The learning rate of the last epoch is
+// .12 times that of the first.
 func amountFlags(amount string) ([]string, error) {
 	var epochs, queries int
 	if _, err := fmt.Sscanf(amount+"\n", "%dx%d\n", &epochs, &queries); err != nil || epochs < 2 || queries < 1 {
@@ -101,9 +104,10 @@ func (s Studied) run(c Choice, amount string) (engine.Run, error) {
 		line := append([]string{"go", "run", "./infra/generate", "--out", dataset}, strings.Fields(s.Made)...)
 		r.Commands = append(r.Commands, engine.Command{Words: words(line...)})
 	}
-	r.Commands = append(r.Commands, preprocess(s.Name, dataset, ""), engine.Command{Name: TraitsCommand, Make: func(ctx context.Context, work string) (any, error) {
-		return readTraits(ctx, filepath.Join(work, s.Name, "graph"))
-	}})
+	r.Commands = append(r.Commands, preprocess(s.Name, dataset, ""),
+		engine.Command{Name: TraitsCommand, Make: func(ctx context.Context, work string) (any, error) {
+			return readTraits(ctx, filepath.Join(work, s.Name, "graph"))
+		}})
 	name := c.Name + "-" + amount
 	ranked := []string{"tagnet", "score", "--workspace", s.Name, "--run", name}
 	if amount == Untrained {

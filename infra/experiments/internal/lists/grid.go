@@ -31,13 +31,14 @@ type Grid struct {
 	Trainings []Training `json:"-"`
 }
 
-// Experiment stands for a training of each dataset with each combination of the varied values and each seed. Several experiments
-// of a grid may have the same name.
+// Experiment stands for a training of each dataset with each combination of the varied values and each seed. Several
+// experiments of a grid may have the same name.
 type Experiment struct {
 	// Name begins the names of the trainings.
 	Name     string    `json:"name"`
 	Datasets []Dataset `json:"datasets"`
-	// Flags are flags of train and keys of preset files, which change the preset. Vary has some with the values that they take in turn.
+	// Flags are flags of train and keys of preset files, which change the preset. Vary has some with the values that
+	// they take in turn.
 	Flags map[string]json.RawMessage   `json:"flags"`
 	Vary  map[string][]json.RawMessage `json:"vary"`
 	Seeds []int64                      `json:"seeds"`
@@ -49,10 +50,12 @@ type Experiment struct {
 
 // Dataset is a dataset with the configuration that suits it.
 type Dataset struct {
-	// Dataset is a name of the catalog, or a folder or file of facts, and Inference the folder of the inference graph of one that is not in the catalog.
+	// Dataset is a name of the catalog, or a folder or file of facts, and Inference the folder of the inference graph
+	// of one that is not in the catalog.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference"`
-	// Preset is a preset of train, or a file with one; empty for the default configuration. Flags are further flags of train.
+	// Preset is a preset of train, or a file with one; empty for the default configuration. Flags are further flags of
+	// train.
 	Preset string                     `json:"preset"`
 	Flags  map[string]json.RawMessage `json:"flags"`
 }
@@ -90,8 +93,8 @@ func (t Training) Name() string { return fmt.Sprintf("%s-seed-%d", t.Cell(), t.S
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]`)
 
-// ReadGrid reads a grid and derives its trainings: those with the first seed of their experiment, then those with the second, and so on, so that
-// every model has a number early.
+// ReadGrid reads a grid and derives its trainings: those with the first seed of their experiment, then those with the
+// second, and so on, so that every model has a number early.
 func ReadGrid(ctx context.Context, path string) (Grid, error) {
 	g, err := Read[Grid](ctx, path)
 	cells := map[string]Training{}
@@ -137,7 +140,8 @@ func (e Experiment) trainings(ctx context.Context) (all []Training, err error) {
 	return all, nil
 }
 
-// combinations returns each combination of the values of all flags. The values of the flag that is last by name change first.
+// combinations returns each combination of the values of all flags. The values of the flag that is last by name change
+// first.
 func combinations(vary map[string][]json.RawMessage) []map[string]string {
 	all := []map[string]string{nil}
 	for _, flag := range slices.Sorted(maps.Keys(vary)) {
@@ -156,7 +160,8 @@ func combinations(vary map[string][]json.RawMessage) []map[string]string {
 
 // training returns the training of a dataset and varied values, without its seed.
 func (e Experiment) training(ctx context.Context, d Dataset, varied map[string]string) (t Training, err error) {
-	t = Training{Dataset: notInNames.ReplaceAllString(filepath.Base(filepath.Clean(d.Dataset)), ""), Experiment: e.Name, Varied: varied, source: d, protocols: e.Protocols, memory: cmp.Or(e.Memory, 1024)}
+	t = Training{Dataset: notInNames.ReplaceAllString(filepath.Base(filepath.Clean(d.Dataset)), ""), Experiment: e.Name, Varied: varied, source: d,
+		protocols: e.Protocols, memory: cmp.Or(e.Memory, 1024)}
 	if known, ok := datasets.Named(d.Dataset); ok {
 		t.source.Inference = known.Inference
 	}
@@ -237,7 +242,8 @@ func configure(ctx context.Context, preset string, flags map[string]string) (c c
 		case flag == "valid_limit":
 			v.Limit, err = strconv.ParseInt(value, 10, 64)
 		default:
-			return c, v, fmt.Errorf("train has no hyperparameter %s that an experiment can set; the closest are %s", flag, strings.Join(names.Closest(flag, known, 3), ", "))
+			return c, v, fmt.Errorf("train has no hyperparameter %s that an experiment can set; the closest are %s", flag,
+				strings.Join(names.Closest(flag, known, 3), ", "))
 		}
 		if err != nil {
 			return c, v, fmt.Errorf("--%s %q is not %s", flag, value, want)
@@ -285,7 +291,8 @@ func (g Grid) Runs(threads int) (runs []engine.Run) {
 	return runs
 }
 
-// located returns a file or a folder so that a command which runs elsewhere finds it, and another name, as of a catalog, as it is.
+// located returns a file or a folder so that a command which runs elsewhere finds it, and another name, as of a
+// catalog, as it is.
 func located(name string) string {
 	if _, err := os.Stat(name); err != nil {
 		return name

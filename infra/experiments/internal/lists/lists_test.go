@@ -26,7 +26,8 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-// lines returns the commands of a run, measured ones with their names. Those that depend on what was written before are computed in a folder.
+// lines returns the commands of a run, measured ones with their names. Those that depend on what was written before are
+// computed in a folder.
 func lines(t *testing.T, work string, r engine.Run) (all []string) {
 	t.Helper()
 	for _, c := range r.Commands {
@@ -43,12 +44,14 @@ func lines(t *testing.T, work string, r engine.Run) (all []string) {
 	return all
 }
 
-// TestCommitted checks that each committed list is read, that its results have its inputs, and that no result belongs to none of its runs.
+// TestCommitted checks that each committed list is read, that its results have its inputs, and that no result belongs
+// to none of its runs.
 func TestCommitted(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
 	folders := map[string]bool{}
-	for _, path := range []string{"experiments/paper.json", "experiments/paper-rest.json", "experiments/own.json", "experiments/zeroshot.json", "experiments/reach.json", "experiments/frontier.json", "bench/commands.json", "truth/truth.json"} {
+	for _, path := range []string{"experiments/paper.json", "experiments/paper-rest.json", "experiments/own.json", "experiments/zeroshot.json",
+		"experiments/reach.json", "experiments/frontier.json", "bench/commands.json", "truth/truth.json"} {
 		l, err := Open(t.Context(), filepath.Join("../../..", filepath.FromSlash(path)), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +114,8 @@ func TestGrid(t *testing.T) {
 	work := t.TempDir()
 	commands := []string{
 		"tagnet preprocess --workspace WN18RR_v1 --dataset WN18RR_v1 --inference WN18RR_v1_ind",
-		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset WN18RR_v1/fixed-delta-1-seed-2.json --delta=1 --dropout=0.2 --seed 2" + with,
+		"train: tagnet train --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --preset WN18RR_v1/fixed-delta-1-seed-2.json --delta=1 --dropout=0.2 --seed 2" +
+			with,
 		"test: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol test" + with,
 		"grail: tagnet score --workspace WN18RR_v1 --run fixed-delta-1-seed-2 --protocol grail" + with,
 	}
@@ -124,11 +128,13 @@ func TestGrid(t *testing.T) {
 	if err != nil || changed != six || !changed.DegreeMessages {
 		t.Errorf("the preset file has %+v, %v, want %+v", changed, err, six)
 	}
-	if c := runs[6].Commands; c[1].Training != "WN18RR_v1/runs/fixed-delta-1-seed-2" || c[3].Evaluation != c[1].Training+"/evaluation/grail" || c[3].Graph != "WN18RR_v1/graph" {
+	if c := runs[6].Commands; c[1].Training != "WN18RR_v1/runs/fixed-delta-1-seed-2" || c[3].Evaluation != c[1].Training+"/evaluation/grail" ||
+		c[3].Graph != "WN18RR_v1/graph" {
 		t.Errorf("outputs %+v", c)
 	}
 	inputs := runs[2].Inputs
-	for name, want := range map[string]string{"delta": "0", "epochs": "8", "dropout": "0.2", "degree_messages": "true", "policy": "window", "seed": "1", "valid_limit": "50", "dataset": "umls", "inference": ""} {
+	for name, want := range map[string]string{"delta": "0", "epochs": "8", "dropout": "0.2", "degree_messages": "true", "policy": "window", "seed": "1",
+		"valid_limit": "50", "dataset": "umls", "inference": ""} {
 		if inputs[name] != want {
 			t.Errorf("the input %s is %q, want %q", name, inputs[name], want)
 		}
@@ -160,8 +166,10 @@ func TestGridMistakes(t *testing.T) {
 }
 
 const targets = `{"protocol": ["Read."], "models": [
-	{"name": "x", "file": "ultra/x.pth", "sha256": "9f", "epochs": 1, "tuned": true}, {"name": "zero", "model": "zero", "epochs": 2, "epochs_alone": 3, "tuned": true}],
-	"graphs": [{"name": "umls", "folder": "umls", "tuned": true}, {"name": "v1", "folder": "v1_ind", "training": "v1", "protocol": "valid-and-test", "tuned": true}]}`
+	{"name": "x", "file": "ultra/x.pth", "sha256": "9f", "epochs": 1, "tuned": true},
+	{"name": "zero", "model": "zero", "epochs": 2, "epochs_alone": 3, "tuned": true}],
+	"graphs": [{"name": "umls", "folder": "umls", "tuned": true},
+	{"name": "v1", "folder": "v1_ind", "training": "v1", "protocol": "valid-and-test", "tuned": true}]}`
 
 func TestZeroshot(t *testing.T) {
 	t.Parallel()
@@ -190,20 +198,23 @@ func TestZeroshot(t *testing.T) {
 			"tagnet preprocess --workspace umls/zero-tuned --dataset $TAGNET_DATA/umls",
 			"tagnet preprocess --workspace umls/zero-tuned-training --dataset $TAGNET_DATA/umls",
 			"train: tagnet train --workspace umls/zero-tuned-training --run main --from zero --epochs 3" + with,
-			"score: tagnet score --workspace umls/zero-tuned --run main --protocol test --model umls/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
+			"score: tagnet score --workspace umls/zero-tuned --run main --protocol test --model umls/zero-tuned-training/runs/main/checkpoints/best --top_k 0" +
+				with,
 		},
 		"v1/zero-tuned": {
 			"tagnet preprocess --workspace v1/zero-tuned --dataset $TAGNET_DATA/v1 --inference $TAGNET_DATA/v1_ind",
 			"tagnet preprocess --workspace v1/zero-tuned-training --dataset $TAGNET_DATA/v1",
 			"train: tagnet train --workspace v1/zero-tuned-training --run main --from zero --epochs 2" + with,
-			"score: tagnet score --workspace v1/zero-tuned --run main --protocol valid-and-test --model v1/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
+			"score: tagnet score --workspace v1/zero-tuned --run main --protocol valid-and-test --model " +
+				"v1/zero-tuned-training/runs/main/checkpoints/best --top_k 0" + with,
 		},
 	} {
 		if diff := cmp.Diff(want, lines(t, "", byName[name])); diff != "" {
 			t.Errorf("%s differs (-want +got):\n%s", name, diff)
 		}
 	}
-	if in := byName["v1/x-tuned"].Inputs; in["weights"] != "9f" || in["epochs"] != "1" || in["protocol"] != "valid-and-test" || byName["v1/x"].Inputs["epochs"] != "" {
+	if in := byName["v1/x-tuned"].Inputs; in["weights"] != "9f" || in["epochs"] != "1" || in["protocol"] != "valid-and-test" ||
+		byName["v1/x"].Inputs["epochs"] != "" {
 		t.Errorf("inputs %v", in)
 	}
 	if clean := byName["v1/x-tuned"].Clean; !slices.Equal(clean, []string{"v1/x-tuned", "v1/x-tuned-training"}) {
@@ -239,7 +250,8 @@ func TestReach(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(work, "s", "graph"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	summary := `{"dataset": "a", "entities": 101, "relations": 1, "facts": 200, "edges": 400, "inference_graph": {"entities": 39, "relations": 1, "facts": 50, "edges": 100}}`
+	summary := `{"dataset": "a", "entities": 101, "relations": 1, "facts": 200, "edges": 400, "inference_graph": {"entities": 39, ` +
+		`"relations": 1, "facts": 50, "edges": 100}}`
 	if err := os.WriteFile(filepath.Join(work, "s", "graph", "summary.json"), []byte(summary), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +275,8 @@ func TestReach(t *testing.T) {
 }
 
 const studied = `{"protocol": [], "choices": [{"name": "zero", "flags": "--from zero"}, {"name": "small", "flags": "--layers 4"}],
-	"studied": [{"name": "umls", "folder": "umls", "trainings": {"zero": ["untrained"]}}, {"name": "shop", "made": "--kind shop", "trainings": {"small": ["8x100"]}}]}`
+	"studied": [{"name": "umls", "folder": "umls", "trainings": {"zero": ["untrained"]}},
+	{"name": "shop", "made": "--kind shop", "trainings": {"small": ["8x100"]}}]}`
 
 func TestFrontier(t *testing.T) {
 	t.Parallel()
@@ -302,7 +315,8 @@ func TestFrontier(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	commands := `{"protocol": [], "entries": [{"name": "a", "what": "", "measure": "tagnet x", "count": 1, "unit": "facts"}, {"name": "b", "what": "", "measure": "tagnet y", "prepare": ["tagnet x"], "count": 1, "unit": "facts"}]}`
+	commands := `{"protocol": [], "entries": [{"name": "a", "what": "", "measure": "tagnet x", "count": 1, "unit": "facts"}, ` +
+		`{"name": "b", "what": "", "measure": "tagnet y", "prepare": ["tagnet x"], "count": 1, "unit": "facts"}]}`
 	for _, c := range []struct{ list, old, new, want string }{
 		{commands, "", "", ""},
 		{commands, `"b"`, `"A"`, `the run "A": a name of its own`},

@@ -24,8 +24,8 @@ type List struct {
 	Fresh bool
 }
 
-// Open reads a list, whose kind follows from its keys. threads is the number of threads of each command whose time is not compared. Errors about the
-// file begin with its name, the line and the column.
+// Open reads a list, whose kind follows from its keys. threads is the number of threads of each command whose time is
+// not compared. Errors about the file begin with its name, the line and the column.
 func Open(ctx context.Context, path string, threads int) (l List, err error) {
 	text, err := storage.ReadFile(ctx, path)
 	if err != nil {

@@ -18,10 +18,12 @@ const ReachResults = "reach/results"
 // Whole is the percentage without a reach.
 const Whole = 100
 
-// OnlyScored is the command in a result, beside TrainCommand and ScoreCommand, that ranks with the model of the whole graph.
+// OnlyScored is the command in a result, beside TrainCommand and ScoreCommand, that ranks with the model of the whole
+// graph.
 const OnlyScored = "only-scored"
 
-// Reach lists sets, and the shares of their entities that queries propagate through, in percent and ascending to 100. Protocol says for readers how.
+// Reach lists sets, and the shares of their entities that queries propagate through, in percent and ascending to 100.
+// Protocol says for readers how.
 type Reach struct {
 	Protocol []string `json:"protocol"`
 	Percents []int    `json:"percents"`
@@ -31,7 +33,8 @@ type Reach struct {
 // Set is a dataset with the way to train on it.
 type Set struct {
 	Name string `json:"name"`
-	// Dataset and Inference are folders below that of the data, as for preprocess. Inference is empty where the training graph is queried.
+	// Dataset and Inference are folders below that of the data, as for preprocess. Inference is empty where the
+	// training graph is queried.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference"`
 	// Train are flags of train, without the reach, and Limit is the number of test queries that are ranked, 0 for all.
@@ -64,7 +67,8 @@ func (s Set) run(percent int) engine.Run {
 	scored := func(name, run string) engine.Command { return score(name, s.Name, run, string(metrics.Test), with...) }
 	r := engine.Run{
 		Name: s.RunName(percent), Clean: []string{s.Name + "/runs/" + run},
-		Inputs:   map[string]string{"dataset": s.Dataset, "inference": s.Inference, "train": s.Train, "limit": fmt.Sprint(s.Limit), "percent": fmt.Sprint(percent)},
+		Inputs: map[string]string{"dataset": s.Dataset, "inference": s.Inference, "train": s.Train, "limit": fmt.Sprint(s.Limit),
+			"percent": fmt.Sprint(percent)},
 		Commands: []engine.Command{preprocess(s.Name, below(s.Dataset), below(s.Inference)), trained(TrainCommand, run), scored(ScoreCommand, run)},
 	}
 	if percent != Whole {

@@ -23,7 +23,8 @@ const (
 	TrainCommand = "train"
 )
 
-// Zeroshot lists foundation models, and the graphs that they are measured on. Protocol says for readers how, and what the keys mean.
+// Zeroshot lists foundation models, and the graphs that they are measured on. Protocol says for readers how, and what
+// the keys mean.
 type Zeroshot struct {
 	Protocol []string `json:"protocol"`
 	Models   []Model  `json:"models"`
@@ -33,12 +34,13 @@ type Zeroshot struct {
 // Model is a foundation model.
 type Model struct {
 	Name string `json:"name"`
-	// File holds the weights, below the folder of the data, and SHA256 is its checksum; or Model is the name of a model that tagnet
-	// comes with.
+	// File holds the weights, below the folder of the data, and SHA256 is its checksum; or Model is the name of a model
+	// that tagnet comes with.
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
 	Model  string `json:"model"`
-	// Tuned also measures the model after a fine-tuning of Epochs, on a graph without a folder Training of EpochsAlone, if that is not 0.
+	// Tuned also measures the model after a fine-tuning of Epochs, on a graph without a folder Training of EpochsAlone,
+	// if that is not 0.
 	Tuned       bool `json:"tuned"`
 	Epochs      int  `json:"epochs"`
 	EpochsAlone int  `json:"epochs_alone"`
@@ -47,8 +49,8 @@ type Model struct {
 // Target is a graph that models are measured on.
 type Target struct {
 	Name string `json:"name"`
-	// Folder holds the graph and its facts that are queried. A fine-tuning trains on the folder Training, or on Folder if that is empty. Both are
-	// below the folder of the data.
+	// Folder holds the graph and its facts that are queried. A fine-tuning trains on the folder Training, or on Folder
+	// if that is empty. Both are below the folder of the data.
 	Folder   string `json:"folder"`
 	Training string `json:"training"`
 	// Protocol is that of score, "" for the test facts.
@@ -88,7 +90,8 @@ func (l Zeroshot) Runs() (runs []engine.Run, err error) {
 	return runs, nil
 }
 
-// run returns the run of a model on a graph. It has workspaces of its own, so that each model pays for the graph between relations.
+// run returns the run of a model on a graph. It has workspaces of its own, so that each model pays for the graph
+// between relations.
 func (g Target) run(m Model, sha256 string, tuned bool) engine.Run {
 	workspace := g.RunName(m, tuned)
 	training := workspace + "-training"
@@ -117,7 +120,8 @@ func (g Target) run(m Model, sha256 string, tuned bool) engine.Run {
 	return r
 }
 
-// Seen reports whether a model was trained on facts of a graph, on its training half, or on a graph that has some of its facts, as far as that is known.
+// Seen reports whether a model was trained on facts of a graph, on its training half, or on a graph that has some of
+// its facts, as far as that is known.
 func (l Zeroshot) Seen(m Model, g Target) bool {
 	origin := checkpoint.Origin{SHA256: m.SHA256, Model: m.Model}
 	return slices.ContainsFunc(append(slices.Collect(maps.Keys(g.FactsOf)), g.Name), func(graph string) bool { return pretrained.Seen(origin, graph) })

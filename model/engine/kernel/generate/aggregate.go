@@ -147,7 +147,9 @@ func (g *gatherer) eachReceiver(body func()) {
 
 // aggregate writes the reduction to mean, max, min and deviation of products, over a stripe of columns.
 func (m *machine) aggregate(columns int) {
-	m.function(fmt.Sprintf("aggregate%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, second, degree, copies, meanFactor, features *float32, stride int)",
+	m.function(fmt.Sprintf("aggregate%d", columns),
+		"func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, "+
+			"initial, second, degree, copies, meanFactor, features *float32, stride int)",
 		fmt.Sprintf("is portable.Aggregate for DistMult and PNA, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()

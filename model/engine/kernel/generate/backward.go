@@ -19,13 +19,16 @@ type setGradient struct {
 // aggregateBackward writes the gradient of aggregate, over a stripe of columns.
 func (m *machine) aggregateBackward(columns int) {
 	// Gradients are added to rows in memory: a sender may occur again.
-	m.function(fmt.Sprintf("aggregateBackward%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious, initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)",
+	m.function(fmt.Sprintf("aggregateBackward%d", columns),
+		"func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, byStates, byEmbeddings, byPrevious, "+
+			"initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)",
 		fmt.Sprintf("is portable.AggregateBackward for DistMult and PNA, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()
 	n := g.vectors
 	s := &setGradient{gatherer: g,
-		level: m.registers(0, n), slope: m.registers(n, n), high: m.registers(2*n, n), low: m.registers(3*n, n), maximum: m.registers(4*n, n), minimum: m.registers(5*n, n),
+		level: m.registers(0, n), slope: m.registers(n, n), high: m.registers(2*n, n), low: m.registers(3*n, n), maximum: m.registers(4*n, n),
+		minimum: m.registers(5*n, n),
 		message: m.v(6 * n), gradient: m.v(6*n + 1), scratch: m.v(6*n + 2), other: m.v(6*n + 3)}
 	byStates, byEmbeddings := pointer("byStates"), pointer("byEmbeddings")
 	g.prefetched = append(g.prefetched, byStates)

@@ -137,7 +137,8 @@ func (m *machine) neighbors(entity reg.GPVirtual, c *counter, each func(neighbor
 
 // pull writes portable.Pull for all entities.
 func (m *machine) pull(count bool) {
-	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found *int32, listed int"
+	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found "+
+		"*int32, listed int"
 	if count {
 		name, signature = "pullCounted", signature+", planes, pending *uint64"
 	}
@@ -228,7 +229,8 @@ func (m *machine) push(count bool) {
 		m.move(m.row(reached, at), v)
 		m.andNot(sent, v, v)
 		row := Mem{Base: next, Index: at, Scale: 1}
-		// The neighbor is always written behind the list; the list grows by it if these are its first new bits. That needs no jump.
+		// The neighbor is always written behind the list; the list grows by it if these are its first new bits. That
+		// needs no jump.
 		m.list("found", o, listed)
 		m.move(row, before)
 		m.test(before, before)

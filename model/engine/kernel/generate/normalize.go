@@ -152,7 +152,8 @@ func (m *machine) normalize(dim int, training bool) {
 	if training {
 		name = "normalizeTraining"
 	}
-	m.function(fmt.Sprintf("%s%d", name, dim), "func(count int, rows, linearRows *int32, linear, bias, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)",
+	m.function(fmt.Sprintf("%s%d", name, dim), "func(count int, rows, linearRows *int32, linear, bias, deviation, scale, shift *float32, dropoutMask "+
+		"*uint32, maskStride int, maskScale float32, residual *float32, residualMask int, output *float32)",
 		fmt.Sprintf("is portable.Normalize for rows of %d.", dim))
 	n := &normalizer{m.newUpdater(dim), training}
 	n.start()

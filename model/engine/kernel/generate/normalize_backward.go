@@ -10,7 +10,9 @@ import (
 
 // normalizeBackward writes the gradient of normalize.
 func (m *machine) normalizeBackward(dim int) {
-	m.function(fmt.Sprintf("normalizeBackward%d", dim), "func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, gradient, byLinear, byBias, byScale, byShift *float32)",
+	m.function(fmt.Sprintf("normalizeBackward%d", dim),
+		"func(count int, rows, linearRows *int32, linear, deviation, scale, shift *float32, dropoutMask *uint32, maskStride int, maskScale float32, "+
+			"gradient, byLinear, byBias, byScale, byShift *float32)",
 		fmt.Sprintf("is portable.NormalizeBackward for rows of %d.", dim))
 	u := m.newUpdater(dim)
 	u.start()

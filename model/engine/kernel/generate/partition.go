@@ -12,9 +12,12 @@ import (
 // vector of senders at once, compresses each kind to the front of a register, and stores
 // the whole register; the next store overwrites the rest of it.
 func (m *machine) partition() {
-	m.function("partition", "func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, unreached, table int32, listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)",
+	m.function("partition",
+		"func(count int, receivers *int32, offsets *int64, senders, relations *int32, rows *int32, reached *uint64, parents, siblings, children, "+
+			"unreached, table int32, listedOffsets, intoRows, intoRelations, siblingRows, siblingRelations, childRows, childRelations *int32, end *int64)",
 		fmt.Sprintf("is portable.PartitionSenders, %d senders at once.", m.floats()))
-	p := &partitioner{machine: m, i: GP64(), end: GP64(), listed: pointer("listedOffsets"), senders: pointer("senders"), relations: pointer("relations"), rows: pointer("rows")}
+	p := &partitioner{machine: m, i: GP64(), end: GP64(), listed: pointer("listedOffsets"), senders: pointer("senders"), relations: pointer("relations"),
+		rows: pointer("rows")}
 	if m.wide {
 		p.classifier = &opmasks{partitioner: p}
 	} else {

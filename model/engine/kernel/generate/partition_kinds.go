@@ -29,7 +29,8 @@ func (p *opmasks) all() {
 	KMOVW(bits, reg.K1)
 }
 
-// classify reads senders from e on, and sets the opmasks of parents, siblings and children. A sender without a row is reached now, as a child.
+// classify reads senders from e on, and sets the opmasks of parents, siblings and children. A sender without a row is
+// reached now, as a child.
 func (p *opmasks) classify(e reg.GPVirtual) {
 	read, gather, unreached := reg.K1, reg.K2, reg.K6
 	KMOVW(read, gather)
@@ -84,7 +85,8 @@ func (p *bytemasks) some(left reg.GPVirtual) {
 
 func (p *bytemasks) all() { VPCMPEQD(p.read, p.read, p.read) }
 
-// classify reads senders from e on, and sets the vectors of parents, siblings and children. A sender without a row is reached now, as a child.
+// classify reads senders from e on, and sets the vectors of parents, siblings and children. A sender without a row is
+// reached now, as a child.
 func (p *bytemasks) classify(e reg.GPVirtual) {
 	VPMASKMOVD(Mem{Base: p.senders, Index: e, Scale: 4}, p.read, p.sender)
 	VPMASKMOVD(Mem{Base: pointer("relations"), Index: e, Scale: 4}, p.read, p.relation)

@@ -7,10 +7,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sum writes the reduction to the sum of products, over a stripe of columns. It rounds every product and every sum, as portable
-// does, so its results have the same bits.
+// sum writes the reduction to the sum of products, over a stripe of columns. It rounds every product and every sum, as
+// portable does, so its results have the same bits.
 func (m *machine) sum(columns int) {
-	m.function(fmt.Sprintf("sum%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int, initial, degree, copies, features *float32, stride int)",
+	m.function(fmt.Sprintf("sum%d", columns), "func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, "+
+		"previous *float32, previousStride int, initial, degree, copies, features *float32, stride int)",
 		fmt.Sprintf("is portable.Aggregate for DistMult and Sum, over %d columns.", columns))
 	g := m.newGatherer(columns)
 	g.start()

@@ -30,8 +30,8 @@ func (m *machine) eachMessage(each func(sender, relation reg.GPVirtual)) {
 	Label(end)
 }
 
-// sumsBackward writes the backward pass of a receiver's sum of products: bySum is the sum's gradient, the same for every message. byStates and
-// byEmbeddings are the tables of gradients, to whose rows it adds.
+// sumsBackward writes the backward pass of a receiver's sum of products: bySum is the sum's gradient, the same for
+// every message. byStates and byEmbeddings are the tables of gradients, to whose rows it adds.
 func (m *machine) sumsBackward() {
 	for i, name := range []string{"backwardProducts", "backwardTwoProducts"} {
 		vectors := i + 1

@@ -127,7 +127,8 @@ func (m *machine) everywhere(name string, i int) reg.VecPhysical {
 
 // adam writes a step of Adam.
 func (m *machine) adam() {
-	m.function("adam", "func(weight, gradient, first, second *float32, count int, decay, firstShare, keep, secondShare, size, correction, epsilon float32)", "is portable.Adam for whole vectors.")
+	m.function("adam", "func(weight, gradient, first, second *float32, count int, decay, firstShare, keep, secondShare, size, correction, epsilon float32)",
+		"is portable.Adam for whole vectors.")
 	weight, gradient, first, second := pointer("weight"), pointer("gradient"), pointer("first"), pointer("second")
 	count := pointer("count")
 	decay, firstShare, keep, secondShare := m.everywhere("decay", 0), m.everywhere("firstShare", 1), m.everywhere("keep", 2), m.everywhere("secondShare", 3)

@@ -44,8 +44,8 @@ type ExplainedPath struct {
 	Edges  [][3]int32 `json:"edges"`
 }
 
-// Explanations reads the explained golden cases of the repository, and the cases of the folder golden-explain beside the
-// folder of further cases where there is one. A folder without explanations, or with invalid ones, fails the test.
+// Explanations reads the explained golden cases of the repository, and the cases of the folder golden-explain beside
+// the folder of further cases where there is one. A folder without explanations, or with invalid ones, fails the test.
 func Explanations(t testing.TB) []Explanation {
 	t.Helper()
 	root := moduleRoot(t)

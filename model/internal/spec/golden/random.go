@@ -9,8 +9,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// RandomGraph returns a graph of that many entities, base relations and facts, in which a quarter of the entities is the
-// tail of no fact.
+// RandomGraph returns a graph of that many entities, base relations and facts, in which a quarter of the entities is
+// the tail of no fact.
 func RandomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *graph.Graph {
 	t.Helper()
 	drawn := make([]graph.Fact, facts)

@@ -16,7 +16,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// ULTRA is a graph, and what an independent implementation in float64 computes of it with weights that ULTRA's authors published.
+// ULTRA is a graph, and what an independent implementation in float64 computes of it with weights that ULTRA's authors
+// published.
 type ULTRA struct {
 	// Weights is the name of a published file.
 	Weights   string
@@ -41,8 +42,8 @@ type ULTRAQuery struct {
 	graph.Query
 	Base   int32
 	Scores tensor
-	// RankLeast and RankMost count ties, of scores within 1e-6, for and against the answer. Other answers in the graph are no
-	// candidates.
+	// RankLeast and RankMost count ties, of scores within 1e-6, for and against the answer. Other answers in the graph
+	// are no candidates.
 	RankLeast int64    `json:"filtered_rank_least"`
 	RankMost  int64    `json:"filtered_rank_most"`
 	Layers    []tensor // entity states after 0 to 6 layers, or nil
@@ -51,8 +52,8 @@ type ULTRAQuery struct {
 // ULTRATypes are the names of the types of edges between relations, in the order of the model's weights.
 var ULTRATypes = [...]string{"hh", "tt", "ht", "th"}
 
-// ULTRACases reads the cases of the folder that ULTRA_GOLDEN_DIR names, or of ../shared/golden-ultra beside the module's root, by name. It
-// skips the test where there are none.
+// ULTRACases reads the cases of the folder that ULTRA_GOLDEN_DIR names, or of ../shared/golden-ultra beside the
+// module's root, by name. It skips the test where there are none.
 func ULTRACases(t testing.TB) map[string]*ULTRA {
 	t.Helper()
 	folder := os.Getenv("ULTRA_GOLDEN_DIR")
@@ -118,7 +119,8 @@ func Data(t testing.TB) string {
 	return filepath.Join(moduleRoot(t), "..", "shared", "data")
 }
 
-// Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it the test is skipped.
+// Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it the test is
+// skipped.
 func Published(t testing.TB, name string) *parameters.Set[float32] {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(Data(t), "ultra", name))

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Zero is a case of a model whose relations come from their graph, by an independent implementation of windows with it. Unlike a Case it
-// has queries in the whole graph, and training queries with gradients of their own.
+// Zero is a case of a model whose relations come from their graph, by an independent implementation of windows with it.
+// Unlike a Case it has queries in the whole graph, and training queries with gradients of their own.
 type Zero struct {
 	Configuration configuration.Configuration
 	Graph         *graph.Graph
@@ -55,8 +55,8 @@ type zeroFile struct {
 	}
 }
 
-// ZeroCases reads the cases of the folder that ZERO_GOLDEN_DIR names, or of ../shared/golden-zero beside the module's root, by name. It
-// skips the test where there are none.
+// ZeroCases reads the cases of the folder that ZERO_GOLDEN_DIR names, or of ../shared/golden-zero beside the module's
+// root, by name. It skips the test where there are none.
 func ZeroCases(t testing.TB) map[string]*Zero {
 	t.Helper()
 	folder := os.Getenv("ZERO_GOLDEN_DIR")
@@ -124,7 +124,8 @@ func parseZero(text []byte) (*Zero, error) {
 	return z, z.Configuration.Validate()
 }
 
-// settings returns the configuration as Parse reads it: without the key of a ground at the head, which no model here has.
+// settings returns the configuration as Parse reads it: without the key of a ground at the head, which no model here
+// has.
 func (f zeroFile) settings() ([]byte, error) {
 	if ground := f.Configuration["ground"]; ground != nil && ground != false {
 		return nil, fmt.Errorf("ground is %v: want false", ground)

@@ -20,15 +20,15 @@ import (
 	"tagnet/stages/worker"
 )
 
-// localRunner is Beam's runner in this process. It opens no port, which anybody who reaches it could use to run programs as this user, and never encodes
-// an element.
+// localRunner is Beam's runner in this process. It opens no port, which anybody who reaches it could use to run
+// programs as this user, and never encodes an element.
 const localRunner = "direct"
 
 // Local reports whether the flags select localRunner.
 func Local() bool { return slices.Contains([]string{"", localRunner, "DirectRunner"}, *runners.Runner) }
 
-// RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end
-// with success. It returns the error of a DoFn without what Beam wraps around it. After an error no step still runs in this process.
+// RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end with success. It
+// returns the error of a DoFn without what Beam wraps around it. After an error no step still runs in this process.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -60,8 +60,8 @@ func (e *Environment) runBeam(ctx context.Context, p *beam.Pipeline) error {
 	return runPipeline(ctx, *runners.Runner, p)
 }
 
-// runPipeline runs a pipeline on a runner that receives no jobs at an endpoint. Beam may report a canceled job as done, and panic at a deadline: only the
-// cancellation of ctx is passed on, and checked afterwards.
+// runPipeline runs a pipeline on a runner that receives no jobs at an endpoint. Beam may report a canceled job as done,
+// and panic at a deadline: only the cancellation of ctx is passed on, and checked afterwards.
 func runPipeline(ctx context.Context, runner string, p *beam.Pipeline) error {
 	running, end := CancelLater(ctx, 0)
 	defer end()
@@ -134,7 +134,8 @@ func privateTemporaryFolder() (func(), error) {
 	}, nil
 }
 
-// quietBeam discards the log of Beam, which has many lines for each job, unless verbose is set. RunBeam returns errors, and package progress shows progress.
+// quietBeam discards the log of Beam, which has many lines for each job, unless verbose is set. RunBeam returns errors,
+// and package progress shows progress.
 func quietBeam(verbose bool) {
 	if verbose {
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))

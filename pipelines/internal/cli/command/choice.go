@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Choice registers a flag whose value is one of several texts. -h and shell completion list the same choices as the error of another value.
+// Choice registers a flag whose value is one of several texts. -h and shell completion list the same choices as the
+// error of another value.
 func Choice(set *flag.FlagSet, value *string, name, begin string, choices []string, usage string) {
 	*value = begin
 	set.Var(&choice{value, choices}, name, "`"+strings.Join(choices, "|")+"`: "+usage)

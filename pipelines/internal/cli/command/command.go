@@ -30,8 +30,8 @@ const (
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
 
-// DivergedError is the error of a training whose hyperparameters have to change. It ends the process with ExitDiverged, so that a program that
-// tries hyperparameters does not take it for a problem of the machine.
+// DivergedError is the error of a training whose hyperparameters have to change. It ends the process with ExitDiverged,
+// so that a program that tries hyperparameters does not take it for a problem of the machine.
 type DivergedError struct{ error }
 
 // Diverged returns a DivergedError.
@@ -51,13 +51,15 @@ type Pipeline struct {
 	Summary string
 	// Flags registers the pipeline's own flags; nil if it has none.
 	Flags func(flags *flag.FlagSet)
-	// First are the names of the flags that -h shows, separated by spaces: about a dozen, where -h all shows more. Without it -h shows all.
+	// First are the names of the flags that -h shows, separated by spaces: about a dozen, where -h all shows more.
+	// Without it -h shows all.
 	First string
 	// Run does the work. Its error becomes one line on stderr.
 	Run func(ctx context.Context, e *Environment) error
 	// WithoutJobs is set where Run runs no Beam pipeline, so that --runner has no effect.
 	WithoutJobs bool
-	// Serves is set where Run answers requests: it writes no output, draws no random numbers, and SIGHUP is a signal to it, no interrupt.
+	// Serves is set where Run answers requests: it writes no output, draws no random numbers, and SIGHUP is a signal to
+	// it, no interrupt.
 	Serves bool
 	// Several is set where Run runs other pipelines, of which each reads what those before it wrote.
 	Several bool
@@ -92,8 +94,8 @@ type Environment struct {
 	decided     map[string]string // flags that the command decides itself, with their values
 }
 
-// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which
-// comes when a terminal is closed, cancel the context, unless the pipeline Serves; a second one ends the process at once.
+// Main runs a pipeline with the process's arguments and exits. SIGINT, SIGTERM, and SIGHUP, which comes when a terminal
+// is closed, cancel the context, unless the pipeline Serves; a second one ends the process at once.
 func Main(p Pipeline) {
 	os.Exit(printed(os.Stdout, os.Stderr, func(out io.Writer) int { return Run(interruptible(p), p, os.Args[1:], out, os.Stderr) }))
 }

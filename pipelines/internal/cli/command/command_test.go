@@ -74,7 +74,8 @@ func TestExitCodes(t *testing.T) {
 		code      int
 		out, err  string // whole
 	}{
-		"good":              {[]string{"--how", "well", "--workspace", "a b"}, ExitOK, "wrote a b/graph\nnext: go run ./pipelines/other --workspace 'a b' --split test\n", ""},
+		"good": {[]string{"--how", "well", "--workspace", "a b"}, ExitOK,
+			"wrote a b/graph\nnext: go run ./pipelines/other --workspace 'a b' --split test\n", ""},
 		"default":           {nil, ExitOK, "wrote workspace/graph\nnext: go run ./pipelines/other --split test\n", ""},
 		"a DoFn's error":    {[]string{"--how", "error"}, ExitFailure, "", "data/train.txt:3: 4 fields where 3 are wanted\n"},
 		"several errors":    {[]string{"--how=lines"}, ExitFailure, "", "layers is 0; delta is -1\n"},
@@ -87,9 +88,10 @@ func TestExitCodes(t *testing.T) {
 		"no boolean":        {[]string{"--force=2"}, ExitUsage, "", "--force is \"2\": want true or false\n"},
 		"argument":          {[]string{"data"}, ExitUsage, "", "sample: unexpected argument \"data\": flags begin with --; -h all lists them\n"},
 		"no number":         {[]string{"--count", "many"}, ExitUsage, "", "--count is \"many\": want a whole number\n"},
-		"too great":         {[]string{"--seed=99999999999999999999"}, ExitUsage, "", "--seed is \"99999999999999999999\": want a whole number of at most 64 bits\n"},
-		"empty workspace":   {[]string{"--workspace", ""}, ExitUsage, "", "--workspace is \"\": want a folder or gs://bucket/prefix\n"},
-		"Beam's own flags":  {[]string{"--job_name", "x"}, ExitOK, "wrote workspace/graph\nnext: go run ./pipelines/other --split test\n", ""},
+		"too great": {[]string{"--seed=99999999999999999999"}, ExitUsage, "",
+			"--seed is \"99999999999999999999\": want a whole number of at most 64 bits\n"},
+		"empty workspace":  {[]string{"--workspace", ""}, ExitUsage, "", "--workspace is \"\": want a folder or gs://bucket/prefix\n"},
+		"Beam's own flags": {[]string{"--job_name", "x"}, ExitOK, "wrote workspace/graph\nnext: go run ./pipelines/other --split test\n", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -140,8 +142,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestHelp checks that -h has the own flags in groups, and --help_beam those of Beam.
-// TestFlagsOfAServer checks that a command that serves has no flags without effect, and that others say nothing of requests.
+// TestHelp checks that -h has the own flags in groups, and --help_beam those of Beam. TestFlagsOfAServer checks that a
+// command that serves has no flags without effect, and that others say nothing of requests.
 func TestFlagsOfAServer(t *testing.T) {
 	for _, serves := range []bool{false, true} {
 		p := pipeline()
@@ -226,7 +228,8 @@ func TestNamesAreEscaped(t *testing.T) {
 		return fmt.Errorf("no entity %s", hostile)
 	}}, []string{"--workspace", t.TempDir()}, &out, &stderr)
 	const shown = `\x1b]0;title\a\u202eevil`
-	if want := "the answer is " + shown + `\nnext, ` + shown + `\nnext` + "\nnext: go run ./pipelines/ask --queries $'" + shown + `\nnext'` + "\n"; out.String() != want {
+	if want := "the answer is " + shown + `\nnext, ` + shown + `\nnext` + "\nnext: go run ./pipelines/ask --queries $'" + shown + `\nnext'` +
+		"\n"; out.String() != want {
 		t.Errorf("it prints %q, want %q", &out, want)
 	}
 	if want := "reading " + shown + `\nnext` + "\nno entity " + shown + "; next\n"; stderr.String() != want {

@@ -6,7 +6,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// CheckConfiguration returns a usage error that names the flag of each hyperparameter that is not valid, or its key in a preset file.
+// CheckConfiguration returns a usage error that names the flag of each hyperparameter that is not valid, or its key in
+// a preset file.
 func CheckConfiguration(c configuration.Configuration) error {
 	var mistakes []string
 	for _, v := range c.Violations() {

@@ -52,7 +52,8 @@ type location struct{ root, run string }
 func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	if p.Temporary {
-		own.StringVar(&at.root, "workspace", "", "`folder` or gs://bucket/prefix that is kept, and used again by a later run; without it a temporary folder, which is removed at the end")
+		own.StringVar(&at.root, "workspace", "", "`folder` or gs://bucket/prefix that is kept, and used again by a later run; without it a temporary "+
+			"folder, which is removed at the end")
 	} else {
 		own.StringVar(&at.root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
 	}
@@ -194,7 +195,8 @@ func suggest(name string, sets ...*flag.FlagSet) string {
 // commands has the commands of this program, if it has several.
 var commands []Command
 
-// otherUse says which commands of this program have a flag, or what sets a hyperparameter that is no flag; it returns "" for other names.
+// otherUse says which commands of this program have a flag, or what sets a hyperparameter that is no flag; it returns
+// "" for other names.
 func otherUse(name string) string {
 	if f, known := configuration.FieldNamed(name); known && !f.IsFlag() {
 		return fmt.Sprintf("set \"%s\" in a file of train --preset", name)

@@ -17,10 +17,13 @@ var groups = []struct {
 	title string
 	flags string
 }{
-	{"data", `workspace run dataset format columns header entity_names relation_names inference inference_only validate_on types type_relation split protocol limit queries
+	{"data",
+		`workspace run dataset format columns header entity_names relation_names inference inference_only
+		validate_on types type_relation split protocol limit queries
 		relation sources candidates graph known`},
 	{configuration.Model, "model from preset " + configuration.Flags(configuration.Model) + " deltas"},
-	{configuration.Training, "minutes " + configuration.Flags(configuration.Training) + " validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
+	{configuration.Training, "minutes " + configuration.Flags(configuration.Training) +
+		" validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
 	{"output", `listen output top_k most threshold missing explain paths walks on_bad_line on_unknown max_hops force open`},
 	{"resources", `device kernel memory threads bundles queue timeout`},
 	{"running", `seed plan verbose help_beam`},
@@ -120,8 +123,8 @@ func line(f *flag.Flag) string {
 	return fmt.Sprintf("%-*s%s\n", usageColumn, name, wrapped(usage, usageColumn, usageColumn))
 }
 
-// wrapped breaks a text between words, so that it ends before lastColumn. It begins at a column, and its further lines at
-// another.
+// wrapped breaks a text between words, so that it ends before lastColumn. It begins at a column, and its further lines
+// at another.
 func wrapped(text string, column, indent int) string {
 	var b strings.Builder
 	for i, word := range strings.Fields(text) {

@@ -51,8 +51,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Cost is about how many seconds of a core a command takes. AtMost marks a bound that may be far above them, Threads that they were measured here
-// with so many.
+// Cost is about how many seconds of a core a command takes. AtMost marks a bound that may be far above them, Threads
+// that they were measured here with so many.
 type Cost struct {
 	Seconds float64
 	AtMost  bool

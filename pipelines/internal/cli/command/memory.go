@@ -12,7 +12,8 @@ import (
 
 // Memory registers --memory, the budget of a worker process in MiB.
 func Memory(set *flag.FlagSet, memory *int64) {
-	set.Int64Var(memory, "memory", budget.Default, "`MiB` that a worker process may use, 1 or more, Go and Beam included; unused memory enlarges the units of work")
+	set.Int64Var(memory, "memory", budget.Default,
+		"`MiB` that a worker process may use, 1 or more, Go and Beam included; unused memory enlarges the units of work")
 }
 
 // CheckMemory returns an error if a budget is not a number of MiB.

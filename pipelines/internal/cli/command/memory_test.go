@@ -35,7 +35,8 @@ func TestFewerThreadsAreTold(t *testing.T) {
 	_, err := e.Allot(estimate, 800, 3)
 	var usage *UsageError
 	least := fmt.Sprint(estimate.Least(3) / budget.MiB)
-	if want := "--memory 800 is too small: scoring with 3 threads takes at least " + least + " MiB, each thread 225 of them; give --memory " + least; !errors.As(err, &usage) || usage.Text != want {
+	if want := "--memory 800 is too small: scoring with 3 threads takes at least " + least + " MiB, each thread 225 of them; give --memory " +
+		least; !errors.As(err, &usage) || usage.Text != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	e.Flags = flag.NewFlagSet("", flag.ContinueOnError)

@@ -31,8 +31,8 @@ func MissingFile(flag, path string, err error) error {
 	return &UsageError{Text: text, Reason: err}
 }
 
-// few returns the names of entries, those most similar to a name first, and how many more there are. The names of folders
-// end in a slash.
+// few returns the names of entries, those most similar to a name first, and how many more there are. The names of
+// folders end in a slash.
 func few(name string, entries []os.DirEntry) string {
 	list := make([]string, len(entries))
 	for i, e := range entries {

@@ -29,7 +29,8 @@ func TestMissingFile(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "query.tsv"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	check(path, "--queries: "+path+" does not exist; the folder "+folder+" has query.tsv/, notes-0.md, notes-1.md, notes-2.md, notes-3.md, notes-4.md, notes-5.md, notes-6.md and 3 more")
+	check(path, "--queries: "+path+" does not exist; the folder "+folder+
+		" has query.tsv/, notes-0.md, notes-1.md, notes-2.md, notes-3.md, notes-4.md, notes-5.md, notes-6.md and 3 more")
 	below := filepath.Join(folder, "data", "q.tsv")
 	check(below, "--queries: "+below+" does not exist, and neither does the folder "+filepath.Dir(below))
 	check("gs://bucket/q.tsv", "--queries: gs://bucket/q.tsv does not exist")

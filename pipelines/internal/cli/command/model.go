@@ -29,7 +29,8 @@ import (
 
 // ModelUsage explains the flag --model.
 func ModelUsage() string {
-	return fmt.Sprintf("`best|last|EPOCH|%s|FILE`: a checkpoint of the run; a trained model that tagnet comes with, of which zero answers on any graph and is taken where nothing is trained; or the file of a checkpoint, or of ULTRA's weights (.pth), which answer on any graph", strings.Join(zoo.Names, "|"))
+	return fmt.Sprintf("`best|last|EPOCH|%s|FILE`: a checkpoint of the run; a trained model that tagnet comes with, of which zero answers on any graph and "+
+		"is taken where nothing is trained; or the file of a checkpoint, or of ULTRA's weights (.pth), which answer on any graph", strings.Join(zoo.Names, "|"))
 }
 
 // ChooseModel sets --model to zero, and says so, where no flag names a model and nothing is trained in the workspace.
@@ -60,7 +61,8 @@ func (e *Environment) Open(ctx context.Context, model string, loaded *kg.KG) (m 
 	return m, false, err
 }
 
-// OpenModel opens a model of package zoo or a file of ULTRA's weights, which --model names, over the workspace's graph without the facts of relations that the model does not know, and says what it is.
+// OpenModel opens a model of package zoo or a file of ULTRA's weights, which --model names, over the workspace's graph
+// without the facts of relations that the model does not know, and says what it is.
 func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG) (*answer.Model, error) {
 	weights, err := OpenWeights(ctx, "model", model)
 	if err != nil {
@@ -98,8 +100,9 @@ func (e *Environment) known(ctx context.Context, loaded *kg.KG, weights *pretrai
 		return nil, nil, err
 	}
 	facts := (loaded.Inference.Graph.Edges() - known.Inference.Graph.Edges()) / 2
-	return known, []string{fmt.Sprintf("the model does not know %d of the graph's relations (%s): their %d facts are left out, and queries of a split about them",
-		len(lack), names.First(lack, 3), facts)}, nil
+	return known,
+		[]string{fmt.Sprintf("the model does not know %d of the graph's relations (%s): their %d facts are left out, and queries of a split about them",
+			len(lack), names.First(lack, 3), facts)}, nil
 }
 
 // checkpointName matches the names of the checkpoints of a run.
@@ -110,9 +113,9 @@ func NamesCheckpoint(model string) bool {
 	return strings.ContainsAny(model, `/\`) || checkpointName.MatchString(model)
 }
 
-// OpenCheckpoint opens the checkpoint that --model names over the graph, so that a checkpoint that is damaged or does not fit the graph fails at once, and
-// prints what a user should know: the training was on another graph or is incomplete, or some facts are left out. If there is no checkpoint, the
-// error names the command that makes it.
+// OpenCheckpoint opens the checkpoint that --model names over the graph, so that a checkpoint that is damaged or does
+// not fit the graph fails at once, and prints what a user should know: the training was on another graph or is
+// incomplete, or some facts are left out. If there is no checkpoint, the error names the command that makes it.
 func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *kg.KG) (*answer.Model, error) {
 	w := e.Workspace
 	ref := pretrained.Ref{Folder: checkpoint.Folder(w.Checkpoints()), Name: named}
@@ -148,7 +151,8 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	trained := m.Record.Vocabulary.Graph
 	switch {
 	case trained != "" && trained != loaded.Manifest.Checksum && own:
-		notes = append(notes, fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one", w.Command("train", "--force")))
+		notes = append(notes, fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one",
+			w.Command("train", "--force")))
 	case trained != "" && trained != loaded.Manifest.Checksum:
 		notes = append(notes, "the model was trained on another graph and may know the answers")
 	case !own:
@@ -171,7 +175,8 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 	case errors.Is(err, checkpoint.ErrNone):
 		if held := new(lock.Held); errors.As(lock.CheckFree(ctx, string(folder)), &held) {
 			o := held.Owner
-			return fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host, o.Begun.Format(time.DateTime+" MST"))
+			return fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host,
+				o.Begun.Format(time.DateTime+" MST"))
 		}
 		if !own {
 			return fmt.Errorf("--model: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
@@ -252,7 +257,8 @@ func (w *Weights) Lines(unused []string) []string {
 	}
 	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.About)}
 	if len(unused) > 0 {
-		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(unused))), w.name(), names.First(unused, 3)))
+		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(unused))),
+			w.name(), names.First(unused, 3)))
 	}
 	return lines
 }

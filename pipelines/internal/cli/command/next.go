@@ -37,7 +37,8 @@ func (e *Environment) NextSteps(ctx context.Context, steps ...Step) {
 
 // NoQueries returns the error of a --split whose dataset has no facts of it. instead says what the command can do.
 func NoQueries(split, instead string) error {
-	return fmt.Errorf("--split %s has no queries: the dataset has no facts of that split; %s, or add %s.txt to the dataset and run preprocess again", split, instead, split)
+	return fmt.Errorf("--split %s has no queries: the dataset has no facts of that split; %s, or add %s.txt to the dataset and run preprocess again", split,
+		instead, split)
 }
 
 // TrainStep is the training.

@@ -49,7 +49,8 @@ func (e *Environment) preflight(ctx context.Context) ([]check, error) {
 
 // slots compares the free slots of Flink with --parallelism.
 func slots(flink *job.Flink, overview job.Overview, o job.Options) check {
-	c := check{subject: "slots", text: fmt.Sprintf("Flink %s at %s has %d TaskManagers with %d slots, of which %d are free", overview.Version, flink.Address, overview.TaskManagers, overview.Slots, overview.Free)}
+	c := check{subject: "slots", text: fmt.Sprintf("Flink %s at %s has %d TaskManagers with %d slots, of which %d are free", overview.Version, flink.Address,
+		overview.TaskManagers, overview.Slots, overview.Free)}
 	if !flink.Given {
 		c.text += " (if it is the job server's; --flink_rest names another)"
 	}

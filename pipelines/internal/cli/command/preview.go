@@ -128,9 +128,11 @@ func (e *Environment) checkJobFlags(p Pipeline) error {
 	case p.WithoutJobs:
 		return nil
 	case *jobopts.Async:
-		return Usage("--async: %s has to see its job end, because it publishes the outputs then; leave the flag out and run the command under nohup or tmux", p.Name)
+		return Usage("--async: %s has to see its job end, because it publishes the outputs then; leave the flag out and run the command under nohup or tmux",
+			p.Name)
 	case template != nil && template.Value.String() != "":
-		return Usage("--template_location: %s has to see its job end, because it publishes the outputs then; leave the flag out, --dry_run prints the job", p.Name)
+		return Usage("--template_location: %s has to see its job end, because it publishes the outputs then; leave the flag out, --dry_run prints the job",
+			p.Name)
 	case dryRun() && e.plan:
 		return Usage("--plan and --dry_run: give one of them")
 	case dryRun() && p.Several:

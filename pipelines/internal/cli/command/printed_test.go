@@ -13,7 +13,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// TestWhatCannotBePrintedIsAFailure checks that results, help and completion do not end with 0 where they are lost, and that an error's code stays.
+// TestWhatCannotBePrintedIsAFailure checks that results, help and completion do not end with 0 where they are lost, and
+// that an error's code stays.
 func TestWhatCannotBePrintedIsAFailure(t *testing.T) {
 	p := Pipeline{Name: "test", Run: func(_ context.Context, e *Environment) error {
 		e.Say("an answer")

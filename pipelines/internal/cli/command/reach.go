@@ -8,7 +8,8 @@ import (
 
 // ReachFlag registers --reach of commands that ask a model.
 func ReachFlag(set *flag.FlagSet, reach *int) {
-	set.IntVar(reach, "reach", -1, "most entities that a query's propagation covers, those of the largest personalized PageRank from its source; 0 or more, where 0 covers all, or -1: as many as in training")
+	set.IntVar(reach, "reach", -1, "most entities that a query's propagation covers, those of the largest personalized PageRank from its source; 0 or "+
+		"more, where 0 covers all, or -1: as many as in training")
 }
 
 // SetReach has the propagation of a model's queries cover as many entities as --reach says.

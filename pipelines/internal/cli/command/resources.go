@@ -17,10 +17,12 @@ type Resources struct {
 
 // Register registers the flags.
 func (r *Resources) Register(set *flag.FlagSet) {
-	set.IntVar(&r.Threads, "threads", 0, fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", MostThreads))
+	set.IntVar(&r.Threads, "threads", 0,
+		fmt.Sprintf("threads of a worker, up to %d; 0 is one per core, fewer if --memory is too small for them; changes no result", MostThreads))
 	Kernel(set, &r.Kernel, "variant of the kernels")
 	r.Device = device.Choice{Mode: device.Auto}
-	set.Var(&r.Device, "device", "`auto|cpu|cuda|cuda:n|cuda:all`: what to compute on; auto is a CUDA device if there is one that computes the configuration and has the memory, else the CPU; cuda:all scores on all CUDA devices of a machine")
+	set.Var(&r.Device, "device", "`auto|cpu|cuda|cuda:n|cuda:all`: what to compute on; auto is a CUDA device if there is one that computes the "+
+		"configuration and has the memory, else the CPU; cuda:all scores on all CUDA devices of a machine")
 	Memory(set, &r.Memory)
 }
 

@@ -42,12 +42,14 @@ func checkRunner() error {
 		return nil
 	}
 	if name == "prism" || name == "PrismRunner" {
-		return Usage("--runner %s would let anybody who reaches its port run programs here: leave the flag out, or start Prism and give --runner universal --endpoint HOST:PORT", name)
+		return Usage("--runner %s would let anybody who reaches its port run programs here: leave the flag out, or start Prism and give --runner universal "+
+			"--endpoint HOST:PORT", name)
 	}
 	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, job.Runners), ", "))
 }
 
-// checkEnvironment returns an error for an --environment_type without what it takes: Beam would use the name of an image.
+// checkEnvironment returns an error for an --environment_type without what it takes: Beam would use the name of an
+// image.
 func checkEnvironment() error {
 	if *jobopts.EnvironmentConfig != "" {
 		return nil

@@ -64,17 +64,21 @@ func TestUnusableRunners(t *testing.T) {
 		says      string
 	}{
 		{"unknown", []string{"--runner", "flinc"}, ExitUsage, "--runner is flinc: want direct, "},
-		{"an open port", []string{"--runner", "prism"}, ExitUsage, "--runner prism would let anybody who reaches its port run programs here: leave the flag out, "},
+		{"an open port", []string{"--runner", "prism"}, ExitUsage,
+			"--runner prism would let anybody who reaches its port run programs here: leave the flag out, "},
 		{"no runner", []string{"--endpoint", closed}, ExitUsage, "--endpoint " + closed + " needs --runner, such as flink: "},
 		{"no endpoint", []string{"--runner", "flink"}, ExitUsage, "--runner flink needs --endpoint HOST:PORT"},
 		{"no boot program", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "process"}, ExitUsage, "needs --environment_config='{"},
 		{"no worker pool", []string{"--runner", "flink", "--endpoint", closed, "--environment_type", "EXTERNAL"}, ExitUsage, "--environment_config=HOST:PORT"},
 		{"no server", []string{"--runner", "flink", "--endpoint", closed}, ExitFailure, "at --endpoint " + closed + ": "},
-		{"a web page", []string{"--runner", "flink", "--endpoint", page}, ExitFailure, "--endpoint " + page + ": what listens there answers HTTP, as Flink's page does; give the address of the job server, usually on port 8099\n"},
-		{"another server", []string{"--runner", "spark", "--endpoint", hangsUp}, ExitFailure, "--endpoint " + hangsUp + ": what listens there does not greet as a job server does; "},
+		{"a web page", []string{"--runner", "flink", "--endpoint", page}, ExitFailure,
+			"--endpoint " + page + ": what listens there answers HTTP, as Flink's page does; give the address of the job server, usually on port 8099\n"},
+		{"another server", []string{"--runner", "spark", "--endpoint", hangsUp}, ExitFailure,
+			"--endpoint " + hangsUp + ": what listens there does not greet as a job server does; "},
 		{"a web page by its DNS name", []string{"--runner", "flink", "--endpoint", "dns:///" + page}, ExitFailure, "what listens there answers HTTP"},
 		{"no port", []string{"--runner", "flink", "--endpoint", "localhost"}, ExitUsage, "--endpoint is localhost: want HOST:PORT"},
-		{"a URL", []string{"--runner", "flink", "--endpoint", web.URL}, ExitUsage, "--endpoint is " + web.URL + ": want HOST:PORT, where the job server listens, not a URL\n"},
+		{"a URL", []string{"--runner", "flink", "--endpoint", web.URL}, ExitUsage,
+			"--endpoint is " + web.URL + ": want HOST:PORT, where the job server listens, not a URL\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			*runners.Runner, *jobopts.Endpoint, *jobopts.EnvironmentType = "", "", ""
@@ -121,7 +125,8 @@ func TestForceOverwritesNothingWithoutAJobServer(t *testing.T) {
 
 // TestNoJobToShow checks that a command without jobs refuses to show them, rather than to write its outputs.
 func TestNoJobToShow(t *testing.T) {
-	for argument, want := range map[string]string{"--dry_run": "--dry_run: report runs no job\n", "--plan": "--plan is not a flag of report: -h all lists them\n"} {
+	for argument, want := range map[string]string{"--dry_run": "--dry_run: report runs no job\n",
+		"--plan": "--plan is not a flag of report: -h all lists them\n"} {
 		var stderr bytes.Buffer
 		p := Pipeline{Name: "report", WithoutJobs: true, Run: func(context.Context, *Environment) error {
 			t.Errorf("%s: the command runs", argument)

@@ -27,7 +27,8 @@ type Together struct {
 // Other is a command that is no pipeline.
 type Other struct {
 	Name, Does string
-	// Argument is the kind of its argument, as in the usage of a flag, and Flags returns its flags, for shell completion. Empty and nil if it has none.
+	// Argument is the kind of its argument, as in the usage of a flag, and Flags returns its flags, for shell
+	// completion. Empty and nil if it has none.
 	Argument string
 	Flags    func() *flag.FlagSet
 	// Main runs the command, which the words start, with arguments, and returns the exit code.
@@ -36,7 +37,8 @@ type Other struct {
 
 // others returns the commands that are no pipelines, and completion, which every such program has.
 func (t Together) others() []Other {
-	return append(slices.Clone(t.Others), Other{Name: "completion", Does: "prints a script that completes this program's command lines in a shell", Argument: strings.Join(shells, "|"),
+	return append(slices.Clone(t.Others), Other{Name: "completion", Does: "prints a script that completes this program's command lines in a shell",
+		Argument: strings.Join(shells, "|"),
 		Main: func(words string, arguments []string) int {
 			return printed(os.Stdout, os.Stderr, func(out io.Writer) int { return t.completion(words, arguments, out, os.Stderr) })
 		}})
@@ -48,8 +50,8 @@ type Command struct {
 	Does     string
 }
 
-// Main runs the pipeline that the process's first argument names, as the function Main does, and exits. In a process that a
-// runner started as a worker it is the worker of every pipeline.
+// Main runs the pipeline that the process's first argument names, as the function Main does, and exits. In a process
+// that a runner started as a worker it is the worker of every pipeline.
 func (t Together) Main() {
 	workspace.OneProgram()
 	commands = t.Commands
@@ -85,8 +87,8 @@ func isWorker(arguments []string) bool {
 	})
 }
 
-// choose returns the pipeline that the first argument names, and its arguments; of an Other it returns all arguments. Without either
-// it prints why, and returns the exit code.
+// choose returns the pipeline that the first argument names, and its arguments; of an Other it returns all arguments.
+// Without either it prints why, and returns the exit code.
 func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline, rest []string, code int) {
 	if len(arguments) == 0 {
 		t.list(stderr)

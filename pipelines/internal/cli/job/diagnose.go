@@ -27,7 +27,8 @@ func (f *Failed) Error() string {
 
 var (
 	// workerDied matches what job servers report of a worker whose connection broke.
-	workerDied = regexp.MustCompile(`client cancelled|call already cancelled|CANCELLED:|UNAVAILABLE|SDK worker disconnected|[Pp]rocess died|Connection reset|Broken pipe|exited with`)
+	workerDied = regexp.MustCompile(`client cancelled|call already cancelled|CANCELLED:|UNAVAILABLE|SDK worker ` +
+		`disconnected|[Pp]rocess died|Connection reset|Broken pipe|exited with`)
 	exitCode   = regexp.MustCompile(`exit(?:ed with)?(?: status| code)? (\d+)`)
 	notStarted = regexp.MustCompile(`Cannot run program "([^"]+)"|error=2, No such file or directory`)
 	// restarted matches what Flink reports of a job whose restarts are used up.
@@ -68,7 +69,8 @@ func (j *Job) failure(ctx context.Context) *Failed {
 	if strings.Contains(f.Text, "SDK harness") || strings.Contains(f.Text, "DoFn[") {
 		if m := unread.FindStringSubmatch(f.Text); m != nil && j.Options.Environment != loopback {
 			if _, err := os.Stat(m[1]); err == nil {
-				f.Cause = fmt.Sprintf("a worker%s cannot read %s, which exists here: its host does not see this folder; put the workspace into a folder that all hosts mount at the same path, or into gs://bucket/prefix", on(), m[1])
+				f.Cause = fmt.Sprintf("a worker%s cannot read %s, which exists here: its host does not see this folder; put the workspace into a folder "+
+					"that all hosts mount at the same path, or into gs://bucket/prefix", on(), m[1])
 			}
 		}
 		return f
@@ -82,7 +84,8 @@ func (j *Job) failure(ctx context.Context) *Failed {
 				program = m[1]
 			}
 		}
-		f.Cause = fmt.Sprintf("a TaskManager of job %s%s cannot start its worker: %s does not exist there, or cannot be executed; install the workers' programs (make worker) at that path on every host", j.ID, on(), program)
+		f.Cause = fmt.Sprintf("a TaskManager of job %s%s cannot start its worker: %s does not exist there, or cannot be executed; install the workers' "+
+			"programs (make worker) at that path on every host", j.ID, on(), program)
 	case strings.Contains(all, "NoResourceAvailableException"):
 		f.Cause = fmt.Sprintf("job %s got no free slots: lower --parallelism, wait for other jobs, or start more TaskManagers", j.ID)
 	case taskLost.MatchString(all):
@@ -92,7 +95,8 @@ func (j *Job) failure(ctx context.Context) *Failed {
 		if m := exitCode.FindStringSubmatch(all); m != nil {
 			how = " with exit code " + m[1]
 		}
-		f.Cause = fmt.Sprintf("a worker of job %s died%s%s: likely it got more memory than its host or container has (give the worker more, or lower --memory), or it was killed; the log of its TaskManager has its last words; %s", j.ID, how, on(), again)
+		f.Cause = fmt.Sprintf("a worker of job %s died%s%s: likely it got more memory than its host or container has (give the worker more, or lower "+
+			"--memory), or it was killed; the log of its TaskManager has its last words; %s", j.ID, how, on(), again)
 	}
 	return f
 }

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-var flinkREST = flag.String("flink_rest", "", "HOST:PORT of Flink's REST API and web page, for slots, progress and hosts; default port 8081 on the host of --endpoint")
+var flinkREST = flag.String("flink_rest", "",
+	"HOST:PORT of Flink's REST API and web page, for slots, progress and hosts; default port 8081 on the host of --endpoint")
 
 // defaultREST is the port of Flink's REST API unless its configuration has another.
 const defaultREST = "8081"
@@ -60,7 +61,8 @@ func FindFlink(ctx context.Context, o Options) (*Flink, Overview, error) {
 	case err == nil:
 		return f, overview, nil
 	case f.Given:
-		return nil, overview, fmt.Errorf("--flink_rest %s does not answer as Flink's REST API (%v): give the address of its web page, or leave the flag out", f.Address, err)
+		return nil, overview, fmt.Errorf("--flink_rest %s does not answer as Flink's REST API (%v): give the address of its web page, or leave the flag out",
+			f.Address, err)
 	}
 	return nil, overview, nil
 }

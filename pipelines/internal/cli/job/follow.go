@@ -131,7 +131,8 @@ func (j *Job) follow(ctx context.Context) error {
 		}
 	}
 	if err != nil && !j.ended() {
-		return fmt.Errorf("the job server at --endpoint %s no longer answers about job %s (%w): the job may still run, and its outputs are not published; see to it there, then run again", j.Options.Endpoint, j.ID, err)
+		return fmt.Errorf("the job server at --endpoint %s no longer answers about job %s (%w): the job may still run, and its outputs are not published; "+
+			"see to it there, then run again", j.Options.Endpoint, j.ID, err)
 	}
 	return nil
 }
@@ -200,8 +201,8 @@ const (
 	askEvery      = 300 * time.Millisecond
 )
 
-// appearTimeout is how long a job may take from the job server to Flink: some seconds, since the job server sends its jars
-// first. A test shortens it.
+// appearTimeout is how long a job may take from the job server to Flink: some seconds, since the job server sends its
+// jars first. A test shortens it.
 var appearTimeout = 15 * time.Second
 
 // cancel cancels the job and waits for its end.
@@ -234,7 +235,8 @@ func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...a
 	}
 	say("job %s ended: %s", j.ID, j.State())
 	if j.flink == nil && j.Options.flink() {
-		say("Flink itself may still run it, since Beam's job server only forgets a job: look at Flink's web page; with --flink_rest HOST:PORT, its address, an interrupt cancels the job there")
+		say("Flink itself may still run it, since Beam's job server only forgets a job: look at Flink's web page; with --flink_rest HOST:PORT, its " +
+			"address, an interrupt cancels the job there")
 	}
 }
 

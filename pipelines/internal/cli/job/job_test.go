@@ -87,8 +87,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestCanceled checks that an interrupt cancels the job, waits for its end, and says so, also where the job server sends
-// the job to Flink only after the interrupt.
+// TestCanceled checks that an interrupt cancels the job, waits for its end, and says so, also where the job server
+// sends the job to Flink only after the interrupt.
 func TestCanceled(t *testing.T) {
 	for name, late := range map[string]int64{"running": 0, "on its way to Flink": 3} {
 		t.Run(name, func(t *testing.T) { testCanceled(t, late) })
@@ -147,7 +147,8 @@ func TestServerDies(t *testing.T) {
 	close(ready)
 	var n notices
 	err := j.Wait(t.Context(), n.say)
-	if err == nil || !strings.Contains(err.Error(), s.Endpoint) || !strings.Contains(err.Error(), "job "+jobtest.ID) || !strings.Contains(err.Error(), "may still run") {
+	if err == nil || !strings.Contains(err.Error(), s.Endpoint) || !strings.Contains(err.Error(), "job "+jobtest.ID) ||
+		!strings.Contains(err.Error(), "may still run") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -295,14 +296,17 @@ func TestFailuresNameTheirCause(t *testing.T) {
 		errors  []string
 		says    []string // in the cause, which is empty without
 	}{
-		{"unseen workspace", "", []string{harness + "reading " + here + ": no such file or directory"}, []string{"on host node7", here, "exists here", "gs://"}},
+		{"unseen workspace", "", []string{harness + "reading " + here + ": no such file or directory"},
+			[]string{"on host node7", here, "exists here", "gs://"}},
 		{"file that exists nowhere", "", []string{harness + "reading /none/x: no such file or directory"}, nil},
 		{"error of a DoFn", "", []string{harness + "data/train.txt:3: 4 fields", "CANCELLED: client cancelled"}, nil},
 		{"dead worker", "Caused by: Process died with exit code 137", []string{"StatusRuntimeException: CANCELLED: client cancelled"},
 			[]string{"a worker of job job-1 died with exit code 137 on host node7", "--memory", "log"}},
 		{"worker that dies again", "Caused by: Recovery is suppressed by FixedDelayRestartBackoffTimeStrategy(maxNumberRestartAttempts=5, backoffTimeMS=2000)",
-			[]string{"StatusRuntimeException: CANCELLED: client cancelled"}, []string{"a worker of job job-1 died on host node7", "lower --memory", "restarted its work 5 times"}},
-		{"lost TaskManager", "Caused by: java.util.concurrent.TimeoutException: Heartbeat of TaskManager with id 3 timed out.", []string{"CANCELLED: client cancelled"}, []string{"TaskManager", "node7", "restart"}},
+			[]string{"StatusRuntimeException: CANCELLED: client cancelled"},
+			[]string{"a worker of job job-1 died on host node7", "lower --memory", "restarted its work 5 times"}},
+		{"lost TaskManager", "Caused by: java.util.concurrent.TimeoutException: Heartbeat of TaskManager with id 3 timed out.",
+			[]string{"CANCELLED: client cancelled"}, []string{"TaskManager", "node7", "restart"}},
 		{"no boot program", `Caused by: java.io.IOException: Cannot run program "/opt/tagnet/boot": error=2, No such file or directory`,
 			[]string{"java.io.IOException: error=2, No such file or directory"}, []string{"/opt/tagnet/boot does not exist", "on host node7", "make worker"}},
 		{"no slots", "Caused by: NoResourceAvailableException: Could not acquire", []string{"Job execution failed."}, []string{"free slots", "--parallelism"}},

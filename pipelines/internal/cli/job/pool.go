@@ -66,7 +66,8 @@ func (p *pool) workers() int {
 func (p *pool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
 	control, logging := r.GetControlEndpoint(), r.GetLoggingEndpoint()
 	if control == nil || logging == nil || control.GetAuthentication() != nil || logging.GetAuthentication() != nil {
-		return &fnpb.StartWorkerResponse{Error: fmt.Sprintf("worker %s: a control and a logging endpoint without authentication are needed", r.GetWorkerId())}, nil
+		return &fnpb.StartWorkerResponse{Error: fmt.Sprintf("worker %s: a control and a logging endpoint without authentication are needed", r.GetWorkerId())},
+			nil
 	}
 	key := workerKey{control.GetUrl(), r.GetWorkerId()}
 	p.mu.Lock()

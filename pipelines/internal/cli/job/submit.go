@@ -76,7 +76,8 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 	}
 	token, err = runnerlib.Stage(ctx, prepared, artifacts, binary, token)
 	if err != nil {
-		return nil, fmt.Errorf("sending the workers' program to the job server's artifact port %s: %w; open that port, or start the job server with an address that this machine reaches", artifacts, err)
+		return nil, fmt.Errorf("sending the workers' program to the job server's artifact port %s: %w; open that port, or start the job server with an "+
+			"address that this machine reaches", artifacts, err)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -54,15 +54,18 @@ func (j *Job) waitsFor(ctx context.Context, tasks *flinkJob, waited time.Duratio
 	var overview Overview
 	switch {
 	case tasks != nil && j.flink.get(ctx, "/overview", &overview) == nil:
-		return fmt.Sprintf("%s and none of its tasks runs: it waits for %s, Flink has %d, of which %d are free; %s", since, slots, overview.Slots, overview.Free, remedy)
+		return fmt.Sprintf("%s and none of its tasks runs: it waits for %s, Flink has %d, of which %d are free; %s", since, slots, overview.Slots,
+			overview.Free, remedy)
 	case j.pool != nil:
-		return fmt.Sprintf("%s and no worker was requested: it waits for %s, or its TaskManagers are not on this machine, as LOOPBACK needs; %s", since, slots, remedy)
+		return fmt.Sprintf("%s and no worker was requested: it waits for %s, or its TaskManagers are not on this machine, as LOOPBACK needs; %s", since, slots,
+			remedy)
 	case ended(jobpb.JobState_Enum(jobpb.JobState_Enum_value[j.State()])):
 		return ""
 	case j.State() != jobpb.JobState_RUNNING.String():
 		return fmt.Sprintf("%s: it waits for %s; %s", since, slots, remedy)
 	case j.flink == nil && len(j.counters()) == 0:
-		return fmt.Sprintf("%s and has reported no progress yet: either its first step takes long, or it waits for %s; --flink_rest HOST:PORT, the address of Flink's web page, lets this command tell", since, slots)
+		return fmt.Sprintf("%s and has reported no progress yet: either its first step takes long, or it waits for %s; --flink_rest HOST:PORT, the address "+
+			"of Flink's web page, lets this command tell", since, slots)
 	}
 	return ""
 }

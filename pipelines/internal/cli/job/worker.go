@@ -38,8 +38,8 @@ func (o Options) binary(ctx context.Context) (path string, remove func(), err er
 	return build(ctx)
 }
 
-// checksumOption is the option of a job with the SHA-256 of the workers' program, by which infra/worker/boot knows whether a
-// host has it. Job servers drop the checksum of a file.
+// checksumOption is the option of a job with the SHA-256 of the workers' program, by which infra/worker/boot knows
+// whether a host has it. Job servers drop the checksum of a file.
 const checksumOption = "worker_sha256"
 
 // addBinary makes a file the workers' program of a pipeline. It gets a name: a job server keeps a file without one
@@ -126,7 +126,8 @@ func build(ctx context.Context) (path string, remove func(), err error) {
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if said, err := command.CombinedOutput(); err != nil {
 		remove()
-		return "", nil, fmt.Errorf("building the workers' program: %w: %s; build it in tagnet's folder with CGO_ENABLED=0 go build ./infra/worker, and give it with --worker_binary",
+		return "", nil, fmt.Errorf("building the workers' program: %w: %s; build it in tagnet's folder with CGO_ENABLED=0 go build ./infra/worker, and "+
+			"give it with --worker_binary",
 			err, strings.Join(strings.Fields(string(said)), " "))
 	}
 	return file.Name(), remove, nil

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestTheWorkersProgramHasANameAndAChecksum: without the name, job servers do not remove it after the job; by the checksum a
-// host knows that it has the program.
+// TestTheWorkersProgramHasANameAndAChecksum: without the name, job servers do not remove it after the job; by the
+// checksum a host knows that it has the program.
 func TestTheWorkersProgramHasANameAndAChecksum(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(binary, []byte("abc"), 0o755); err != nil {

@@ -68,8 +68,8 @@ func (d *Display) Begin(label string, total int64, unit string) *Bar {
 	return &Bar{d: d, label: label, unit: unit, total: total, begun: now, last: now}
 }
 
-// Also begins another count of the same step, which is shown behind the bar's count, once it has units, and alone when the bar is full. It ends
-// with the bar.
+// Also begins another count of the same step, which is shown behind the bar's count, once it has units, and alone when
+// the bar is full. It ends with the bar.
 func (b *Bar) Also(label string, total int64, unit string) *Bar {
 	also := b.d.Begin(label, total, unit)
 	b.d.mu.Lock()
@@ -96,7 +96,8 @@ func (b *Bar) Resume(done int64) {
 	b.begun = b.d.now()
 }
 
-// Complete says that the step did all that there was. The line of End, and that of Also, then have no larger totals, which were bounds.
+// Complete says that the step did all that there was. The line of End, and that of Also, then have no larger totals,
+// which were bounds.
 func (b *Bar) Complete() {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -176,8 +177,8 @@ func (d *Display) Print(format string, arguments ...any) {
 	fmt.Fprintln(d.w, Readable(format, arguments...))
 }
 
-// Readable is fmt.Sprintf with the texts and errors among the arguments escaped by names.Escape: they may hold names that the
-// terminal would obey.
+// Readable is fmt.Sprintf with the texts and errors among the arguments escaped by names.Escape: they may hold names
+// that the terminal would obey.
 func Readable(format string, arguments ...any) string {
 	arguments = slices.Clone(arguments)
 	for i, a := range arguments {

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// ScoreSeconds returns about how many seconds of a core it takes to score queries of a split, by the formula and
-// the measurements in infra/dataflow/README.md. bound reports that the messages that the model keeps are not known, because
+// ScoreSeconds returns about how many seconds of a core it takes to score queries of a split, by the formula and the
+// measurements in infra/dataflow/README.md. bound reports that the messages that the model keeps are not known, because
 // the pipeline messages did not count them: then it is a bound.
 func (w Workspace) ScoreSeconds(ctx context.Context, s budget.Sizes, c configuration.Configuration, split string, queries int64) (seconds float64, bound bool) {
 	const (

@@ -22,7 +22,8 @@ func TestScoreSeconds(t *testing.T) {
 	}
 	folder := w.Messages("test")
 	kept := counts.Configuration{Layers: c.Layers, Delta: c.Delta, KeptPerQuery: 1.085e6}
-	if err := storage.WriteJSON(t.Context(), storage.Join(folder, counts.SummaryFile), counts.Summary{Configurations: []counts.Configuration{kept}}); err != nil {
+	if err := storage.WriteJSON(t.Context(), storage.Join(folder, counts.SummaryFile),
+		counts.Summary{Configurations: []counts.Configuration{kept}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := manifest.Write(t.Context(), folder, manifest.Manifest{}); err != nil {

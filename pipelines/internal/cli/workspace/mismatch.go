@@ -64,7 +64,8 @@ func remedied(err error, command Command) error {
 	return &Unusable{err, command}
 }
 
-// compare returns nil if a run with the output's configuration, seed and inputs wrote the manifest, else an *Unusable error.
+// compare returns nil if a run with the output's configuration, seed and inputs wrote the manifest, else an *Unusable
+// error.
 func (s *Output) compare(m manifest.Manifest) error {
 	wanted, err := json.Marshal(s.Configuration)
 	if err != nil {

@@ -31,14 +31,14 @@ type Output struct {
 	// Inputs are the checksums of the manifests of the folders that the content is made from, as
 	// Workspace.Inputs returns them.
 	Inputs map[string]string
-	// OutlivesInputs says that the content stays valid if an input is replaced while it is made. A checkpoint does: training reads the graph once, and whoever
-	// opens the checkpoint compares it with the graph.
+	// OutlivesInputs says that the content stays valid if an input is replaced while it is made. A checkpoint does:
+	// training reads the graph once, and whoever opens the checkpoint compares it with the graph.
 	OutlivesInputs bool
-	// Exchanged says that a folder with a manifest stays as it is while it is overwritten, and that the new one takes its place in one step, where the
-	// system has it.
+	// Exchanged says that a folder with a manifest stays as it is while it is overwritten, and that the new one takes
+	// its place in one step, where the system has it.
 	Exchanged bool
-	// Cheap says that the content takes little to make: Begin overwrites without force what another configuration or other inputs made, or what
-	// is damaged.
+	// Cheap says that the content takes little to make: Begin overwrites without force what another configuration or
+	// other inputs made, or what is damaged.
 	Cheap bool
 	// Resumed says that the next run continues from the files of one that failed, which stay.
 	Resumed bool
@@ -54,12 +54,14 @@ type Output struct {
 	Ready func(ctx context.Context) error
 
 	lock lock.Lock // between Begin or Resume and Publish, Abandon or Pause
-	// inNewFolder is set by clear and never changes afterwards. If it is false, files go into Folder, which has no manifest until Publish writes it. If it is
-	// true, a complete Folder stays readable, files go into NewFolder, and Publish exchanges the two; the lock is in Folder before and after.
+	// inNewFolder is set by clear and never changes afterwards. If it is false, files go into Folder, which has no
+	// manifest until Publish writes it. If it is true, a complete Folder stays readable, files go into NewFolder, and
+	// Publish exchanges the two; the lock is in Folder before and after.
 	inNewFolder bool
 }
 
-// NewFolder returns where the replacement of a complete folder is written, until an exchange puts it in the folder's place.
+// NewFolder returns where the replacement of a complete folder is written, until an exchange puts it in the folder's
+// place.
 func NewFolder(folder string) string { return folder + ".new" }
 
 // folderURL returns the folder's URL, wherever files are written.
@@ -77,11 +79,11 @@ func (s *Output) URL() string {
 func index(url string) string    { return storage.Join(url, manifest.FileName) }
 func lockFile(url string) string { return storage.Join(url, lock.FileName) }
 
-// Begin decides what to do before anything is built. It returns true if the folder is complete
-// with exactly this configuration and from these inputs: nothing is left to do. Unless force or Cheap is
-// true, it returns an *Unusable error if another configuration or other inputs made the folder or
-// a file is damaged, a *lock.Held error if another run is writing it, and the error of storage.CheckRegular about what it
-// is going to write. Otherwise it takes the folder's lock and removes what an interrupted run left.
+// Begin decides what to do before anything is built. It returns true if the folder is complete with exactly this
+// configuration and from these inputs: nothing is left to do. Unless force or Cheap is true, it returns an *Unusable
+// error if another configuration or other inputs made the folder or a file is damaged, a *lock.Held error if another
+// run is writing it, and the error of storage.CheckRegular about what it is going to write. Otherwise it takes the
+// folder's lock and removes what an interrupted run left.
 //
 // A folder without lock file and manifest belongs to somebody else if it has files: an error.
 func (s *Output) Begin(ctx context.Context, force bool) (done bool, err error) {
@@ -120,7 +122,8 @@ func (s *Output) Begin(ctx context.Context, force bool) (done bool, err error) {
 	return false, nil
 }
 
-// clear decides where files are written, as nobody but the owner of the lock may complete the folder, and removes the files that are there.
+// clear decides where files are written, as nobody but the owner of the lock may complete the folder, and removes the
+// files that are there.
 func (s *Output) clear(ctx context.Context) error {
 	complete, err := storage.Exists(ctx, index(s.folderURL()))
 	if err != nil {

@@ -15,7 +15,8 @@ type Missing struct{ Folder, File string }
 
 // Error names the file, the likely cause and what to do.
 func (m *Missing) Error() string {
-	return fmt.Sprintf("the job ended, but %s has no %s: if the workers run on other hosts, they need a --workspace that they share with this one (a shared folder or gs://bucket/prefix); run again",
+	return fmt.Sprintf("the job ended, but %s has no %s: if the workers run on other hosts, they need a --workspace that they share with this one (a "+
+		"shared folder or gs://bucket/prefix); run again",
 		m.Folder, m.File)
 }
 

@@ -33,7 +33,8 @@ func (s *Output) Publish(ctx context.Context, rows map[string]int64) error {
 	return err
 }
 
-// writeManifest checks the lock, the inputs and the outputs, writes the manifest, and exchanges the folders if the new one is beside.
+// writeManifest checks the lock, the inputs and the outputs, writes the manifest, and exchanges the folders if the new
+// one is beside.
 func (s *Output) writeManifest(ctx context.Context, rows map[string]int64) error {
 	if err := s.lock.Check(ctx); err != nil {
 		return err
@@ -88,7 +89,8 @@ func (s *Output) exchange(ctx context.Context) error {
 	return nil
 }
 
-// Explain returns the error of making the folder, or that an input was replaced meanwhile: a step that then reads another one fails in many ways.
+// Explain returns the error of making the folder, or that an input was replaced meanwhile: a step that then reads
+// another one fails in many ways.
 func (s *Output) Explain(ctx context.Context, err error) error {
 	if changed := s.checkInputs(ctx); errors.As(changed, new(*manifest.Replaced)) {
 		return changed
@@ -96,7 +98,8 @@ func (s *Output) Explain(ctx context.Context, err error) error {
 	return err
 }
 
-// checkInputs returns a *manifest.Replaced error if an input was replaced since Begin: some steps may have read the old input, others the new one.
+// checkInputs returns a *manifest.Replaced error if an input was replaced since Begin: some steps may have read the old
+// input, others the new one.
 func (s *Output) checkInputs(ctx context.Context) error {
 	if s.OutlivesInputs {
 		return nil

@@ -80,8 +80,8 @@ func wantFolder(t *testing.T, w Workspace, text string) {
 	}
 }
 
-// TestExchanged overwrites a folder: where the storage can, it stays usable until the new one is complete, and elsewhere a reader is told what is under
-// way.
+// TestExchanged overwrites a folder: where the storage can, it stays usable until the new one is complete, and
+// elsewhere a reader is told what is under way.
 func TestExchanged(t *testing.T) {
 	for name, root := range roots(t) {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,8 @@ func TestExchangeKeepsWhatOthersWrote(t *testing.T) {
 	}
 }
 
-// TestPausedWriter pauses a second writer before it takes the lock, while a first one makes the folder. It decides by what is there when it has the lock.
+// TestPausedWriter pauses a second writer before it takes the lock, while a first one makes the folder. It decides by
+// what is there when it has the lock.
 func TestPausedWriter(t *testing.T) {
 	for name, root := range roots(t) {
 		for _, force := range []bool{false, true} {

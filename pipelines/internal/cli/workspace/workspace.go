@@ -18,8 +18,8 @@ import (
 // Default is the workspace of a pipeline without --workspace.
 const Default = "./workspace"
 
-// Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes, and the run in it whose model
-// is meant.
+// Workspace is a local folder or a gs:// prefix below which every pipeline reads and writes, and the run in it whose
+// model is meant.
 type Workspace struct{ root, run string }
 
 // New returns the workspace at a path or URL, with its main run.

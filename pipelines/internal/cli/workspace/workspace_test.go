@@ -220,7 +220,8 @@ func deadLock(t *testing.T) string {
 	return string(content)
 }
 
-// TestForeignWriter requires a folder whose lock was left by a process of another host, of which nobody here knows whether it has ended.
+// TestForeignWriter requires a folder whose lock was left by a process of another host, of which nobody here knows
+// whether it has ended.
 func TestForeignWriter(t *testing.T) {
 	w := New(storagetest.Memory(t))
 	content, err := json.Marshal(lock.Owner{Host: "another", Process: 7, Command: "first --seed 3", Token: "unknown"})

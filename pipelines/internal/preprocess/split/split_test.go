@@ -52,7 +52,8 @@ func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]s
 		triples.WriteNumbered(w, triples.Triple{Head: f[0], Relation: f[1], Tail: f[2]}, i+1)
 	}
 	w.Flush()
-	p := Params{From: triples.Chunk{URL: root + "/all", Original: "all.csv"}, To: [3]string{root + "/train", root + "/valid", root + "/test"}, Shares: shares, Seed: seed}
+	p := Params{From: triples.Chunk{URL: root + "/all", Original: "all.csv"}, To: [3]string{root + "/train", root + "/valid", root + "/test"}, Shares: shares,
+		Seed: seed}
 	if err := storage.WriteFile(t.Context(), p.From.URL, text.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,8 @@ func TestDivide(t *testing.T) {
 	if s.NearInverse != 3 || s.NearSame != 2 || s.Sampled || len(s.Pairs) != 3 {
 		t.Errorf("%+v", s)
 	}
-	for i, want := range []counts.Pair{{Relation: "child_of", Other: "parent_of", Inverse: true, Share: 1}, {Relation: "employed_by", Other: "works_at", Inverse: false, Share: 0}, {Relation: "spouse_of", Other: "spouse_of", Inverse: true, Share: 1}} {
+	for i, want := range []counts.Pair{{Relation: "child_of", Other: "parent_of", Inverse: true, Share: 1},
+		{Relation: "employed_by", Other: "works_at", Inverse: false, Share: 0}, {Relation: "spouse_of", Other: "spouse_of", Inverse: true, Share: 1}} {
 		got := s.Pairs[i]
 		if want.Share == 0 {
 			got.Share = 0
@@ -123,7 +125,8 @@ func TestDivide(t *testing.T) {
 			}
 		}
 	}
-	partner := map[string]string{"parent_of": "~child_of", "child_of": "~parent_of", "spouse_of": "~spouse_of", "works_at": "employed_by", "employed_by": "works_at"}
+	partner := map[string]string{"parent_of": "~child_of", "child_of": "~parent_of", "spouse_of": "~spouse_of", "works_at": "employed_by",
+		"employed_by": "works_at"}
 	divided, held := 0, 0
 	for line, i := range side {
 		f := strings.Split(line, "\t")
@@ -213,8 +216,9 @@ func TestDivideTooLittle(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		"a path":                  {few, "; give it more facts, other shares or another --seed"},
-		"no entity in two facts":  {[]string{"a\tr\tb", "c\tr\td"}, "all.csv: no fact can be held out: each has a name that no other fact has; leave --split out"},
+		"a path": {few, "; give it more facts, other shares or another --seed"},
+		"no entity in two facts": {[]string{"a\tr\tb", "c\tr\td"},
+			"all.csv: no fact can be held out: each has a name that no other fact has; leave --split out"},
 		"each relation in one":    {[]string{"a\tr\tb", "b\ts\tc", "c\tt\ta"}, "; leave --split out"},
 		"a star":                  {[]string{"hub\tr\ta", "hub\tr\tb", "hub\tr\tc"}, "; leave --split out"},
 		"each fact twice":         {[]string{"a\tr\tb", "a\tr\tb", "c\tr\td", "c\tr\td"}, "; leave --split out"},

@@ -24,8 +24,8 @@ import (
 	"tagnet/stages/stagetest"
 )
 
-// Trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the ring of
-// other entities as its inference graph; or "chain", a poor one of random facts and such an inference graph.
+// Trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the
+// ring of other entities as its inference graph; or "chain", a poor one of random facts and such an inference graph.
 func Trained(t testing.TB, kind string) string {
 	t.Helper()
 	return pipelinetest.Template(t, kind, func(workspace string) {
@@ -51,7 +51,8 @@ func Trained(t testing.TB, kind string) string {
 			arguments = append(arguments, "--types", File(t, "types.tsv", types.String()))
 		}
 		pipelinetest.Succeed(t, preprocess.Pipeline(), arguments...)
-		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02", "--negatives", "8")
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "3", "--dim", "8", "--epochs", "3", "--learning_rate", "0.02",
+			"--negatives", "8")
 	})
 }
 
@@ -88,8 +89,8 @@ func Rows[R parquet.Row](t testing.TB, table string) []R {
 	return stagetest.Rows[R](t, table)
 }
 
-// Model opens the best checkpoint of a workspace over the graph of a name, as kg.KG.On takes it, with the probabilities of answers, or nil, as ask and
-// discover have them.
+// Model opens the best checkpoint of a workspace over the graph of a name, as kg.KG.On takes it, with the probabilities
+// of answers, or nil, as ask and discover have them.
 func Model(t testing.TB, workspace, on string) (*answer.Model, *probability.Estimator) {
 	t.Helper()
 	fail := func(err error) {
@@ -102,7 +103,8 @@ func Model(t testing.TB, workspace, on string) (*answer.Model, *probability.Esti
 	fail(err)
 	k, err := kernel.Named("")
 	fail(err)
-	m, err := answer.Open(t.Context(), loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"}, answer.Means{Kernel: k, Threads: 2})
+	m, err := answer.Open(t.Context(), loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"},
+		answer.Means{Kernel: k, Threads: 2})
 	fail(err)
 	if on != kg.All {
 		return m, nil

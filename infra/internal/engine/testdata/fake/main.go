@@ -1,4 +1,5 @@
-// Command fake stands for the commands of a list in tests. It appends its arguments to the file calls, prints the second one, and then does what the first one says.
+// Command fake stands for the commands of a list in tests. It appends its arguments to the file calls, prints the
+// second one, and then does what the first one says.
 package main
 
 import (
