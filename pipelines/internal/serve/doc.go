@@ -6,7 +6,7 @@
 //	connections   their number is bounded; for one more, the one which has waited longest for a request is closed
 //	limits        headers, body, names, queries and answers of a request have maximal sizes
 //	admission     a number of queries may be under way; a request beyond it gets status 429 at once
-//	pool          requests take turns at the threads; queries of a source that wait are answered together (answer.Pool)
+//	pool          requests take turns at the threads; waiting queries of a source are answered together (answer.Pool)
 //	deadline      a request that takes too long gets status 503, and its computation ends
 //
 // A reload (reloader) opens a new graph and model beside the current ones: requests stay with the ones that they came
