@@ -30,8 +30,8 @@ func main() {
 }
 
 const does = "Writes RESULTS.md and figures/ from results/, counts/, reach/results/ and notes.md of the same folder, the experiments files there, and the " +
-	"paper's numbers, ZEROSHOT.md and FRONTIER.md from zeroshot.json, frontier.json and their results, the table of train --minutes from the latter, BENCHMARKS.md " +
-	"of ../bench and TRUTH.md of ../truth from the lists and results/ there."
+	"paper's numbers, ZEROSHOT.md and FRONTIER.md from zeroshot.json, frontier.json and their results, the table of train --minutes from the latter, " +
+	"BENCHMARKS.md of ../bench and TRUTH.md of ../truth from the lists and results/ there."
 
 func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) error {
 	set := flag.NewFlagSet("experiments/tables", flag.ContinueOnError)
