@@ -26,11 +26,11 @@ const rules = `.chart{font:13px ui-sans-serif,system-ui,-apple-system,"Segoe UI"
 .chart .ring{fill:var(--back);stroke-width:1.6}
 .chart .spread{stroke-width:1.5;stroke-opacity:.55}
 .chart .key{stroke-width:11}
-.chart .s0{stroke:var(--c0)}.chart .s1{stroke:var(--c1)}.chart .s2{stroke:var(--c2)}
-.chart .s3{stroke:var(--c3)}.chart .s4{stroke:var(--c4)}.chart .s5{stroke:var(--c5)}
+.chart .s0{stroke:var(--c0)}.chart .s1{stroke:var(--c1)}.chart .s2{stroke:var(--c2)}` +
+	`.chart .s3{stroke:var(--c3)}.chart .s4{stroke:var(--c4)}.chart .s5{stroke:var(--c5)}
 .chart .f0{fill:var(--c0)}.chart .f1{fill:var(--c1)}.chart .f2{fill:var(--c2)}.chart .f3{fill:var(--c3)}.chart .f4{fill:var(--c4)}.chart .f5{fill:var(--c5)}
-.paths{max-width:100%;height:auto}.paths .step{fill:none;stroke:var(--c4);stroke-linecap:round}
-.paths .first{stroke:var(--c0)}.paths .against{stroke-dasharray:2 5}.paths .tip{fill:var(--soft)}
+.paths{max-width:100%;height:auto}.paths .step{fill:none;stroke:var(--c4);stroke-linecap:round}` +
+	`.paths .first{stroke:var(--c0)}.paths .against{stroke-dasharray:2 5}.paths .tip{fill:var(--soft)}
 .paths text{paint-order:stroke;stroke:var(--back);stroke-width:4px;stroke-linejoin:round}.paths .label{fill:var(--soft)}.paths .end{font-weight:650}
 .back{fill:var(--back)}
 `
