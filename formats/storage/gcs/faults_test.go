@@ -20,7 +20,7 @@ import (
 func TestFileSystemUnderFaults(t *testing.T) {
 	for _, fault := range gcstest.Temporary {
 		t.Run(fault.String(), func(t *testing.T) {
-			bucket, proxy := gcstest.FaultyBucket(t, 4*time.Second)
+			bucket, proxy := gcstest.FaultyBucket(t, 15*time.Second)
 			proxy.Set(gcstest.Sometimes(uint64(fault), 4, fault))
 			storagetest.Operations(t, bucket+"/folder")
 			if proxy.Injected()[fault] < 10 {
@@ -33,7 +33,7 @@ func TestFileSystemUnderFaults(t *testing.T) {
 // TestEachRequestFails injects every fault into each request of a write, a swap, a read and a removal. Each
 // ends well, or in an error that names the object; and then the object is as before, or as it shall be.
 func TestEachRequestFails(t *testing.T) {
-	bucket, proxy := gcstest.FaultyBucket(t, 4*time.Second)
+	bucket, proxy := gcstest.FaultyBucket(t, 15*time.Second)
 	url := bucket + "/f"
 	before, after := bytes.Repeat([]byte("before "), 1000), bytes.Repeat([]byte("after "), 1000)
 	for name, c := range map[string]struct {
