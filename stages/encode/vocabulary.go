@@ -75,7 +75,7 @@ type Names struct {
 // Each chunk's distinct names are sorted and written to spill files, whenever they fill the memory of
 // a thread; then the spill files of each vocabulary file are merged.
 func Vocabulary(s beam.Scope, chunks beam.PCollection, p VocabularyParams) (written, rejects beam.PCollection) {
-	s = s.Scope("preprocess.Vocabulary")
+	s = s.Scope("encode.Vocabulary")
 	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, chunks))
 	return beam.ParDo(s, &writeNamesFn{Params: p}, beam.GroupByKey(s, names)), rejects
 }

@@ -91,7 +91,7 @@ type TableCounts struct {
 // no id are rejected; (3) the spill files of each table are merged; (4) the summary is written and the
 // spill files are removed. Only URLs cross the barriers.
 func Write(s beam.Scope, rejects, written beam.PCollection, p WriteParams) beam.PCollection {
-	s = s.Scope("preprocess.Write")
+	s = s.Scope("encode.Write")
 	p.EdgeShards = max(1, p.EdgeShards)
 	tasks := beam.ParDo(s, &taskFn{Chunks: p.Chunks}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
 	if len(p.Rejects) > 0 {

@@ -53,7 +53,7 @@ func addAnswered(a, b Answered) Answered {
 
 // Answers answers a user's queries and writes the answers. Output: the URL of answers.tsv.
 func Answers(s beam.Scope, p AskParams) beam.PCollection {
-	s = s.Scope("answer.Answers")
+	s = s.Scope("predict.Answers")
 	answered := beam.ParDo(s, &answersFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &answersTextFn{Params: p}, beam.Combine(s, addAnswered, answered))
 }

@@ -57,7 +57,7 @@ func (p EvaluateParams) url(name string) string { return storage.Join(p.Folder, 
 // metrics.json. The worker that scores a shard writes the shard's part of each table; a killed worker's shard is done
 // again and gives the same bytes under the same names. Only an evaluation.Gatherer of each shard crosses a barrier.
 func Evaluate(s beam.Scope, p EvaluateParams) beam.PCollection {
-	s = s.Scope("answer.Evaluate")
+	s = s.Scope("predict.Evaluate")
 	gathered := beam.ParDo(s, &evaluateFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &writeFn{Params: p}, beam.Combine(s, &mergeFn{}, gathered))
 }

@@ -47,7 +47,7 @@ type FitParams struct {
 // Fit fits the probabilities of a model and writes their file, or that there are too few facts. Output: its URL. It
 // fails with a *manifest.Replaced error if the weights or the graph are not the ones in the file's name.
 func Fit(s beam.Scope, p FitParams) beam.PCollection {
-	s = s.Scope("answer.Fit")
+	s = s.Scope("predict.Fit")
 	p.Queries.Split = kg.All
 	shards := beam.Reshuffle(s, beam.ParDo(s, &cutSampleFn{Params: p}, beam.Impulse(s)))
 	return beam.ParDo(s, &fitFn{Params: p}, beam.GroupByKey(s, beam.ParDo(s, &observeFn{Params: p}, shards)))

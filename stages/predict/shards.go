@@ -27,7 +27,7 @@ type Shard struct{ Number, Of, From, To int }
 // Shards cuts the queries of a split into shards: PCollection<Shard>. The shards depend on the queries, Work, Best and
 // Paths alone. Workers read queries and known answers themselves, once per process.
 func Shards(s beam.Scope, p workload.Params) beam.PCollection {
-	s = s.Scope("answer.Shards")
+	s = s.Scope("predict.Shards")
 	return beam.Reshuffle(s, beam.ParDo(s, &cutFn{Params: p}, beam.Impulse(s)))
 }
 

@@ -32,7 +32,7 @@ const (
 // Output: the URL of triples.tsv. The worker that scores a shard writes the shard's part of the table: given triples in
 // the order of head, relation and tail, of each pair the best Relations, the best first.
 func Triples(s beam.Scope, p AskParams) beam.PCollection {
-	s = s.Scope("answer.Triples")
+	s = s.Scope("predict.Triples")
 	written := beam.ParDo(s, &triplesFn{Params: p}, Shards(s, p.Queries))
 	return beam.ParDo(s, &triplesTextFn{Params: p}, beam.Combine(s, sum, written))
 }

@@ -273,11 +273,11 @@ func (a *asking) params(held lock.Lock, announce string) predict.AskParams {
 
 // loads returns the inputs of the steps. A row of answers takes 14 bytes on WN18RR_v1.
 func (a *asking) loads() []command.Load {
-	const step, bytesPerRow = "answer.answers", 14
+	const step, bytesPerRow = "predict.answers", 14
 	rows := a.queries + a.distinct*int64(a.Best*workload.AnswerRows(a.Kept()))
 	shards := workload.Count(a.distinct, rows, a.Queries(a.times()).Work)
 	loads := []command.Load{
-		{Step: "answer.cut", Elements: a.queries, Unit: "queries"},
+		{Step: "predict.cut", Elements: a.queries, Unit: "queries"},
 		{Step: step, Elements: a.distinct, Unit: "distinct queries", Parts: shards, Bytes: bytesPerRow * (a.queries + a.distinct*int64(a.Best))},
 	}
 	return append(loads, a.ExplanationLoads(step, shards)...)

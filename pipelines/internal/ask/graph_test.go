@@ -26,6 +26,6 @@ func TestDryRun(t *testing.T) {
 	pipelinetest.DryRun(t, Pipeline(), w, "/predict.answersFn", "--queries", queries)
 	pipelinetest.DryRun(t, Pipeline(), w, "/predict.answersFn", "--relation", "next", "--explain") // one job
 	pipelinetest.DryRun(t, Pipeline(), w, "/predict.triplesFn", "--queries", triples)
-	pipelinetest.Plan(t, Pipeline(), w, "step       answer.triples: ", "--queries", triples)
-	pipelinetest.Plan(t, Pipeline(), w, "step       answer.answers: 10 answers to explain in 1 part", "--queries", queries, "--explain")
+	pipelinetest.Plan(t, Pipeline(), w, "step       predict.triples: ", "--queries", triples)
+	pipelinetest.Plan(t, Pipeline(), w, "step       predict.answers: 10 answers to explain in 1 part", "--queries", queries, "--explain")
 }

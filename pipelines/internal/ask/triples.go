@@ -92,9 +92,9 @@ func (t *givenTriples) params(held lock.Lock, announce string) predict.AskParams
 func (t *givenTriples) loads() []command.Load {
 	const bytesPerRow = 30
 	return []command.Load{
-		{Step: "answer.cut", Elements: t.queries, Unit: "queries"},
+		{Step: "predict.cut", Elements: t.queries, Unit: "queries"},
 		{
-			Step: "answer.triples", Elements: t.queries, Unit: "queries",
+			Step: "predict.triples", Elements: t.queries, Unit: "queries",
 			Parts: workload.Count(t.queries, t.queries, t.Queries(1).Work), Bytes: bytesPerRow * t.lines,
 		},
 	}

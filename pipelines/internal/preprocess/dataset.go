@@ -384,7 +384,7 @@ func (d dataset) loads() []command.Load {
 	for _, split := range splits {
 		lines += d.lines(split)
 	}
-	return []command.Load{{Step: "preprocess.names", Elements: lines, Unit: "lines of text", Parts: int64(len(d.chunks()))}}
+	return []command.Load{{Step: "encode.names", Elements: lines, Unit: "lines of text", Parts: int64(len(d.chunks()))}}
 }
 
 // edgeShards returns the number of files of edges. It depends on the texts only, so that the same texts

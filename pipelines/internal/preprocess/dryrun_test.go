@@ -11,5 +11,5 @@ func TestDryRun(t *testing.T) {
 	w := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/encode.namesFn")
-	pipelinetest.Plan(t, Pipeline(), w, "step       preprocess.names: 4,")
+	pipelinetest.Plan(t, Pipeline(), w, "step       encode.names: 4,")
 }

@@ -145,7 +145,7 @@ func (f *Fit) Loads() []command.Load {
 	if f.Made() {
 		return nil
 	}
-	return []command.Load{{Step: "answer.observe", Elements: f.queries, Unit: "queries that probabilities are fitted to, at most"}}
+	return []command.Load{{Step: "predict.observe", Elements: f.queries, Unit: "queries that probabilities are fitted to, at most"}}
 }
 
 // Seconds returns about how many seconds of a core the fit takes at most.

@@ -116,9 +116,9 @@ func (a *evaluating) loads() []command.Load {
 	const bytesPerRow = 14
 	rows := a.queries + a.distinct*int64(a.Best)
 	return []command.Load{
-		{Step: "answer.cut", Elements: a.queries, Unit: "queries"},
+		{Step: "predict.cut", Elements: a.queries, Unit: "queries"},
 		{
-			Step: "answer.evaluate", Elements: a.distinct, Unit: "distinct queries",
+			Step: "predict.evaluate", Elements: a.distinct, Unit: "distinct queries",
 			Parts: workload.Count(a.distinct, rows, a.Queries(1).Work), Bytes: bytesPerRow * rows,
 		},
 	}

@@ -281,7 +281,7 @@ func TestDryRun(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	pipelinetest.DryRun(t, Pipeline(), w, "/predict.evaluateFn")
-	pipelinetest.Plan(t, Pipeline(), w, "step       answer.evaluate: ")
+	pipelinetest.Plan(t, Pipeline(), w, "step       predict.evaluate: ")
 }
 
 func TestLeastMemory(t *testing.T) {

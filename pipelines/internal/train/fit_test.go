@@ -86,7 +86,7 @@ func TestDryRunOfAFit(t *testing.T) {
 	w := finished(t)
 	pipelinetest.Remove(t, fittedOf(t, w))
 	pipelinetest.DryRun(t, Pipeline(), w, "/predict.fitFn", "--resume")
-	pipelinetest.Plan(t, Pipeline(), w, "step       answer.observe: ", "--resume")
+	pipelinetest.Plan(t, Pipeline(), w, "step       predict.observe: ", "--resume")
 }
 
 // TestGraphReplacedMeanwhile replaces the graph after the first epoch, by one with other facts and by one that lacks a
