@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -27,21 +28,30 @@ import (
 )
 
 // TestSearch compares every row and the distribution with a search from its source alone; a shard of all sources has
-// the rows of several.
+// the rows of several. The bytes do not depend on the threads.
 func TestSearch(t *testing.T) {
 	folder, k := stagetest.Graph(t, 60, 2)
 	for _, split := range kg.Splits {
 		g, queries := k.Of(split).Graph, queriesOf(t, k, split)
 		searcher, want, got := graph.NewSearcher(g), make([]uint8, g.Entities), make([]uint8, g.Entities)
 		for _, perShard := range []int{g.Entities, 7} {
-			p := study.SearchParams{Graph: folder, Split: split, Hops: 3, Threads: 2, Folder: fmt.Sprintf("%s-%s-%d", folder, split, perShard)}
+			p := study.SearchParams{Graph: folder, Split: split, Hops: 3, Folder: fmt.Sprintf("%s-%s-%d", folder, split, perShard)}
 			sources := make([]int32, g.Entities)
 			for i := range sources {
 				sources[i] = int32(i)
 			}
-			shards := study.Shards(sources, perShard)
-			if err := stagetest.Run(t, func(s beam.Scope) { study.Search(s, beam.CreateList(s, shards), p) }); err != nil {
-				t.Fatal(err)
+			shards, written := study.Shards(sources, perShard), map[string]string(nil)
+			for p.Threads = 1; p.Threads <= 3; p.Threads++ {
+				if err := stagetest.Run(t, func(s beam.Scope) { study.Search(s, beam.CreateList(s, shards), p) }); err != nil {
+					t.Fatal(err)
+				}
+				again := stagetest.Files(t, p.Folder)
+				if written == nil {
+					written = again
+				}
+				if !maps.Equal(written, again) {
+					t.Errorf("%s: the bytes with %d threads differ from those with one", split, p.Threads)
+				}
 			}
 			rows, byDistance := 0, map[string]int64{"1": 0, "2": 0, "3": 0, hop.Key: 0}
 			for _, shard := range shards {
