@@ -33,8 +33,8 @@ func ring(t *testing.T) string {
 		}
 	}
 	workspace := filepath.Join(folder, "workspace")
-	if out, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset",
-		folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace,
+		"--dataset", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return workspace

@@ -46,12 +46,12 @@ func processEndings(s source) []string {
 	return found
 }
 
-// flag matches a flag of a command, as --epochs. The flags of riot, as --output=ntriples, and the colors of a style, as
-// var(--ink), are none.
+// flag matches a flag of tagnet in a text, as --epochs. It does not match --output=ntriples, which is a flag of riot,
+// nor var(--ink), a color of a style.
 var flag = regexp.MustCompile(`(^|[^(\w-]|[^r]\()--[a-z][a-z_]*([^a-z_=]|$)`)
 
-// TestOnlyPipelinesWritesFlags holds that flags below pipelines are made by remedy.Flag, beside the help of the table
-// that flags are made from.
+// TestOnlyPipelinesWritesFlags holds that stages, model and formats make flags by remedy.Flag. The table of
+// hyperparameters, from which flags are made, has help that names others.
 func TestOnlyPipelinesWritesFlags(t *testing.T) {
 	for _, p := range packages(t) {
 		if layer := p.layer(); layer != "formats" && layer != "model" && layer != "stages" {

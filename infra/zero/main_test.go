@@ -28,8 +28,8 @@ func workspaces(t *testing.T) (one, other string) {
 			t.Fatal(err)
 		}
 		workspace := filepath.Join(root, fmt.Sprintf("families-%d", seed))
-		if text, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace, "--dataset",
-			data).CombinedOutput(); err != nil {
+		if text, err := exec.Command("go", "run", "-ldflags=-s -w", "tagnet/pipelines/preprocess", "--workspace", workspace,
+			"--dataset", data).CombinedOutput(); err != nil {
 			t.Fatalf("preprocess: %v\n%s", err, text)
 		}
 	}

@@ -9,9 +9,9 @@
 // A triple (h, r, t) has two queries: t is ranked as an answer of (h, r, ?), and h as one of (t, ~r, ?). If the graph
 // has the triple, its two edges leave the graph of both queries, as in training: it scores as a held-out fact does.
 // Nothing else leaves the graph, whatever a training removed. Queries of other triples share a propagation by source
-// and relation; a fact has its own. Both directions are kept (probability.Observation): they rank among other
-// candidates. (Ann, born_in, Paris) is one of very many facts about Paris, so that its head may rank far behind, and
-// the only one of its relation about Ann. From both, package probability makes one estimate.
+// and relation; a fact has its own. Both directions are kept (probability.Observation), since each ranks among
+// candidates of its own. (Ann, born_in, Paris) is one of very many facts about Paris, so that its head may rank far
+// behind, and the only one of its relation about Ann. From both, package probability makes one estimate.
 //
 // Ask answers queries so: the best candidates of a query are queried in the other direction, too.
 package answer

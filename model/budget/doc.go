@@ -10,7 +10,8 @@
 // The least budget that a command accepts, as its refusal of --memory 1 names it, and the peak of resident memory in a
 // run with that, in MiB, on two cores of an EPYC (Zen 4) with two threads:
 //
-//	command                                     fb237_v1  FB15k-237
+//	command                                     fb237_v1    FB15k-237
+//	                                            least peak  least peak
 //	preprocess                                  143  111   143  134
 //	train, 200 queries and the fit              234  225   429  393
 //	score --split valid --limit 400             160  151   258  235

@@ -150,7 +150,7 @@ func TestSource(t *testing.T) {
 		for _, dim := range []int{32, 64, 128} {
 			want := cmp.Or(texts[fmt.Sprintf("%s_%d.ptx", name, dim)], texts[name+".ptx"])
 			if got, err := kernelSource(name, dim); err != nil || got != want || want == "" {
-				t.Errorf("source(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
+				t.Errorf("kernelSource(%q, %d) returns %d bytes and %v, want the %d bytes of its file", name, dim, len(got), err, len(want))
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func TestSource(t *testing.T) {
 		dim  int
 	}{{"absent", 32}, {"update", 48}} {
 		if _, err := kernelSource(test.name, test.dim); err == nil {
-			t.Errorf("source(%q, %d): want an error", test.name, test.dim)
+			t.Errorf("kernelSource(%q, %d): want an error", test.name, test.dim)
 		}
 	}
 }

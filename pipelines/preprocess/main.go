@@ -1,4 +1,4 @@
-// Preprocess turns text triples into the tables of a knowledge graph.
+// Preprocess turns facts into the tables of a knowledge graph.
 package main
 
 import (

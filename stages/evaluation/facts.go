@@ -9,7 +9,7 @@ import (
 	"tagnet/model/answer/discovery"
 )
 
-// Facts returns the rows of some entries of a list of new facts, of which before come before.
+// Facts returns the rows of entries of a list of new facts. before is the number of entries ahead of them.
 func (n Names) Facts(list []discovery.Entry, before int64) []parquet.Fact {
 	rows := make([]parquet.Fact, len(list))
 	for i, e := range list {

@@ -1,6 +1,6 @@
 // Package triples reads facts and queries from text: one per line, with fields separated by tabs. It
-// is the only parser of such text in the project, and strict about every line, so that a name in a
-// report is byte for byte the name in the file.
+// is strict about every line, so that a name in a report is byte for byte the name in the file. Package facts reads
+// such text with other columns, and all other formats.
 //
 // Scan splits a large file into chunks that workers read in parallel, and MergeRejects collects the lines that they
 // rejected. Facts never travel as elements of a pipeline. Chunks do, and each step that needs the facts reads the chunk

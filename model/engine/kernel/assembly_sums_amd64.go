@@ -2,7 +2,7 @@ package kernel
 
 import "slices"
 
-// sumBackward has the loop of the backward pass over one receiver's senders for DistMult with Sum or Mean, over some
+// sumBackward is the loop of the backward pass over one receiver's senders for DistMult with Sum or Mean, over some
 // columns of every row. Tables point to the first column, states to the first column of row StateOffset. bySum is the
 // gradient that every message receives.
 type sumBackward func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)
@@ -34,7 +34,7 @@ func (s *assembly) aggregateSums(r *Receivers, features []float32) {
 	}
 }
 
-// eachSum calls visit with the columns of a row, from one on, and the loops that take them.
+// eachSum divides the columns of a row among loops, and calls visit with the first column of each and its loop.
 func (s *assembly) eachSum(dim int, visit func(at int, backward sumBackward)) {
 	for at := 0; at < dim; {
 		vectors := min((dim-at)/s.floats, len(s.sumsBackward))

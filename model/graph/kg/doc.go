@@ -2,7 +2,7 @@
 // entities and relations, the graph itself (package graph), queries and known answers.
 //
 // It is plain Go over formats/workspace/tables and formats/workspace/manifest and keeps no state of its own. Pipelines
-// load a folder once per process through a cache in stages; package model and other programs call Load. Stage
+// load a folder once per process through a cache in stages; package model and other programs call Load. Package
 // stages/encode writes the folder, except the types of entities (WriteTypes); the names of its files are here, so that
 // writer and readers agree.
 //

@@ -69,9 +69,8 @@ var hyperparameters = []Field{
 	{"degree_messages", Model, false, values{}.inPresets(), no, "a learned message stands in for each that the window leaves out",
 		func(c *Configuration) any { return &c.DegreeMessages }},
 	{"reach", Model, 0, between(0, 1<<30), no,
-		"most entities that a query propagates through, those of the largest personalized PageRank from its source; 0 is all", func(c *Configuration) any {
-			return &c.Reach
-		}},
+		"most entities that a query propagates through, those of the largest personalized PageRank from its source; 0 is all",
+		func(c *Configuration) any { return &c.Reach }},
 	{"epochs", Training, 20, atLeast(1), yes, "passes over the training facts", func(c *Configuration) any { return &c.Epochs }},
 	{"queries_per_epoch", Training, 0, between(0, 1<<30), no, "most training facts that an epoch draws, each fact once before any again; 0 is all",
 		func(c *Configuration) any { return &c.QueriesPerEpoch }},

@@ -49,8 +49,8 @@ func TestUserQueries(t *testing.T) {
 			t.Errorf("line %d is %q, want a new answer after %q", i+1, lines[i], want)
 		}
 	}
-	if again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3"); again != strings.ReplaceAll(out, "wrote ",
-		"already exists: ") {
+	again := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3")
+	if again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 		t.Errorf("a second run says\n%s", again)
 	}
 	if !strings.Contains(out, "duplicate queries: 1") {
@@ -60,8 +60,8 @@ func TestUserQueries(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", other, "--known"); !strings.Contains(out, "e006") {
 		t.Errorf("other queries are answered by\n%s", out)
 	}
-	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", scoringtest.Trained(t, "inductive"), "--queries",
-		scoringtest.File(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1", "--known"); !strings.Contains(out, "o022") {
+	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", scoringtest.Trained(t, "inductive"),
+		"--queries", scoringtest.File(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1", "--known"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
 	}
 }

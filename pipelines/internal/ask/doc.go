@@ -1,3 +1,3 @@
-// Package ask is the pipeline that answers a user's queries by name with a trained model, and scores a user's triples
+// Package ask is the command that answers a user's queries by name with a trained model, and scores a user's triples
 // or the relations of pairs.
 package ask

@@ -183,8 +183,8 @@ func TestTriplesOnADevice(t *testing.T) {
 // TestULTRATriples compares triples and a pair, that ULTRA scores, with the library.
 func TestULTRATriples(t *testing.T) {
 	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
-	base := []string{"--workspace", w, "--model", weights, "--queries",
-		scoringtest.File(t, "triples.tsv", "e003\t_has_part\te004\ne005\t_hypernym\te006\ne007\t_has_part\te007\n")}
+	base := []string{"--workspace", w, "--model", weights,
+		"--queries", scoringtest.File(t, "triples.tsv", "e003\t_has_part\te004\ne005\t_hypernym\te006\ne007\t_has_part\te007\n")}
 	out := pipelinetest.Succeed(t, Pipeline(), append(base, "--threads", "2")...)
 	if !strings.Contains(out, "  probability ") {
 		t.Errorf("it says\n%s", out)

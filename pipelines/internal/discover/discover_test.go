@@ -254,8 +254,8 @@ func TestBoundsOfFacts(t *testing.T) {
 // TestFactsWithoutProbabilities checks that a list without probabilities says so, and is ordered by the lower score.
 func TestFactsWithoutProbabilities(t *testing.T) {
 	few := pipelinetest.Template(t, "few", func(workspace string) {
-		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset",
-			scoringtest.File(t, "facts.tsv", "a\tr\tb\nb\tr\tc\nc\ts\ta\nc\tr\td\n"))
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace,
+			"--dataset", scoringtest.File(t, "facts.tsv", "a\tr\tb\nb\tr\tc\nc\ts\ta\nc\tr\td\n"))
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	})
 	for _, c := range []struct {

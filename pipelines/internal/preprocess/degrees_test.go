@@ -56,8 +56,8 @@ func TestDegrees(t *testing.T) {
 		inference["train.txt"] += fmt.Sprintf("o%03d\tr0\to%03d\n", i, i)
 	}
 	w := t.TempDir()
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, training), "--inference",
-		pipelinetest.Dataset(t, inference))
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, training),
+		"--inference", pipelinetest.Dataset(t, inference))
 	s, err := counts.ReadDataset(t.Context(), filepath.Join(w, "graph"))
 	if err != nil {
 		t.Fatal(err)

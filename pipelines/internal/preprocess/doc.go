@@ -1,3 +1,3 @@
-// Package preprocess is the pipeline that turns text triples into the tables of graph/: names,
-// edges, queries, known answers, rejected lines and a summary.
+// Package preprocess is the command that turns facts, of text, tables or RDF, into the tables of graph/: names, edges,
+// queries, known answers, rejected lines and a summary.
 package preprocess

@@ -72,8 +72,8 @@ func written(facts map[string][][3]string, ending, start string, line func(f [3]
 func TestFormatsGiveTheSameGraph(t *testing.T) {
 	facts := nations()
 	plain := t.TempDir()
-	pipelinetest.Succeed(t, Pipeline(), "--workspace", plain, "--dataset",
-		pipelinetest.Dataset(t, written(facts, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })))
+	pipelinetest.Succeed(t, Pipeline(), "--workspace", plain,
+		"--dataset", pipelinetest.Dataset(t, written(facts, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })))
 	want := factTables(t, plain)
 	entities, relations := map[string]int{}, map[string]int{}
 	for _, split := range []string{"test", "train", "valid"} {
@@ -241,8 +241,8 @@ func TestBackground(t *testing.T) {
 	}
 	changed := maps.Clone(files)
 	changed["facts.txt"] += "anna\tparent\temil\n"
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"another configuration"}}, "--workspace", w, "--dataset",
-		pipelinetest.Dataset(t, changed))
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"another configuration"}}, "--workspace", w,
+		"--dataset", pipelinetest.Dataset(t, changed))
 }
 
 // TestHeader has first lines that are headers, and some that are not.
@@ -350,8 +350,8 @@ func TestMixedFormats(t *testing.T) {
 		header[name] = "who\twhat\twhom\n" + text
 	}
 	header["facts.csv"] = "who,what,whom\nanna,likes,bert\n"
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the line looks like a header"}}, "--workspace",
-		t.TempDir(), "--dataset", pipelinetest.Dataset(t, header))
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the line looks like a header"}},
+		"--workspace", t.TempDir(), "--dataset", pipelinetest.Dataset(t, header))
 	inference := pipelinetest.Dataset(t, map[string]string{"train.txt": "x\tparent\ty\n", "test.txt": "x\tparent\ty\n"})
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--dataset", mixed, "--inference", inference)
 	if want := "warning: 1 of 1 facts of test (100.0%) also stand in the inference graph,"; !strings.Contains(out, want) {
@@ -367,8 +367,8 @@ func TestSplitWithBackground(t *testing.T) {
 		fmt.Fprintf(&text, "e%d\tknows\te%d\n", i*i%37, i*7%31)
 	}
 	w := t.TempDir()
-	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "60,20,20", "--dataset",
-		pipelinetest.Dataset(t, map[string]string{"train.txt": text.String(), "facts.txt": "old\tknows\te1\nold\tknew\te2\n"}))
+	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "60,20,20",
+		"--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": text.String(), "facts.txt": "old\tknows\te1\nold\tknew\te2\n"}))
 	if want := "facts.txt: 2 background facts in the graph"; !strings.Contains(out, want) {
 		t.Errorf("%s: want %q", out, want)
 	}
@@ -376,8 +376,8 @@ func TestSplitWithBackground(t *testing.T) {
 	if err != nil || !slices.Contains(l.Train.Entities, "old") || !slices.Contains(l.Relations, "knew") {
 		t.Errorf("entities %v, relations %v, %v", l.Train.Entities, l.Relations, err)
 	}
-	out = pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--split", "60,20,20", "--dataset",
-		pipelinetest.Dataset(t, map[string]string{"facts.txt": text.String()}))
+	out = pipelinetest.Succeed(t, Pipeline(), "--workspace", t.TempDir(), "--split", "60,20,20",
+		"--dataset", pipelinetest.Dataset(t, map[string]string{"facts.txt": text.String()}))
 	if strings.Contains(out, "background") {
 		t.Errorf("%s", out)
 	}
@@ -412,8 +412,8 @@ func TestGraphAlone(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"mine.tsv", "mine.tsv.gz", "mine.csv", "all.txt"} {
-		got, _, _ := makes("--dataset", filepath.Join(folder, file), "--columns", "1,2,3", "--header",
-			map[bool]string{true: "yes", false: "no"}[file == "mine.csv"])
+		got, _, _ := makes("--dataset", filepath.Join(folder, file), "--columns", "1,2,3",
+			"--header", map[bool]string{true: "yes", false: "no"}[file == "mine.csv"])
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", file, diff)
 		}
@@ -524,8 +524,8 @@ func TestOddInputs(t *testing.T) {
 			[]string{"--dataset", pipelinetest.Dataset(t, map[string]string{"all.csv": "a,r,b\n"})}},
 		"split, OpenKE": {pipelinetest.Failure{Code: command.ExitFailure, Begin: "--split divides one file, and ",
 			Says: []string{"has test2id.txt already: leave --split out\n"}},
-			[]string{"--split", "80,10,10", "--dataset",
-				pipelinetest.Dataset(t, map[string]string{"train2id.txt": "1\n0 1 0\n", "test2id.txt": "1\n0 1 0\n"})}},
+			[]string{"--split", "80,10,10",
+				"--dataset", pipelinetest.Dataset(t, map[string]string{"train2id.txt": "1\n0 1 0\n", "test2id.txt": "1\n0 1 0\n"})}},
 		"missing": {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"train.txt not found", "has all.csv, test.txt"}},
 			[]string{"--dataset", pipelinetest.Dataset(t, map[string]string{"all.csv": "", "test.txt": "a\tr\tb\n"})}},
 		"UTF-16": {pipelinetest.Failure{Code: command.ExitFailure, Says: []string{":1: the file is UTF-16 text; save it as UTF-8"}},
@@ -550,8 +550,8 @@ func TestOddInputs(t *testing.T) {
 			[]string{"--dataset", good, "--columns", "x,y,z"}},
 		"commas in a header": {pipelinetest.Failure{Code: command.ExitFailure,
 			Says: []string{"the header has commas where tabs belong: who,what,whom; say --format csv"}},
-			[]string{"--dataset", filepath.Join(pipelinetest.Dataset(t, map[string]string{"facts.tsv": "who,what,whom\na,r,b\n"}), "facts.tsv"), "--header",
-				"yes"}},
+			[]string{"--dataset", filepath.Join(pipelinetest.Dataset(t, map[string]string{"facts.tsv": "who,what,whom\na,r,b\n"}), "facts.tsv"),
+				"--header", "yes"}},
 		"split, inductive": {pipelinetest.Failure{Code: command.ExitUsage, Begin: "--split with --inference"},
 			[]string{"--dataset", good, "--inference", good, "--split", "80,10,10"}},
 		"format of sample": {pipelinetest.Failure{Code: command.ExitUsage, Begin: `--format is "csv" without a --dataset`}, []string{"--format", "csv"}},

@@ -135,8 +135,8 @@ func TestListedHeaders(t *testing.T) {
 	}
 	w, want := t.TempDir(), t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", list("a.tsv", "usual.csv"))
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--header"}}, "--workspace", w, "--dataset",
-		list("a.tsv", "usual.csv"), "--header", "no")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--header"}}, "--workspace", w,
+		"--dataset", list("a.tsv", "usual.csv"), "--header", "no")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", want, "--dataset", list("a.tsv", "swapped.csv"))
 	pipelinetest.Same(t, factTables(t, w), factTables(t, want))
 }

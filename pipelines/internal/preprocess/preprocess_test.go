@@ -266,8 +266,8 @@ func TestAgain(t *testing.T) {
 	other := small()
 	other["train.txt"] += "emil\tlikes\tanna\n"
 	changed := pipelinetest.Dataset(t, other)
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is ", "--force", "--workspace"}}, "--dataset",
-		changed, "--workspace", workspace)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"--dataset is ", "--force", "--workspace"}},
+		"--dataset", changed, "--workspace", workspace)
 	pipelinetest.Same(t, pipelinetest.Files(t, folder), want)
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", changed, "--workspace", workspace, "--force")
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", first, "--workspace", workspace, "--force")

@@ -63,8 +63,8 @@ func unseen(ctx context.Context, folder string) (warnings []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		warnings = append(warnings, fmt.Sprintf("warning: %s of %s facts of %s (%s) are about an entity without a fact in the %s graph, such as %s: no "+
-			"path leads there",
+		warnings = append(warnings, fmt.Sprintf("warning: %s of %s facts of %s (%s) are about an entity without a fact in the %s graph, such as %s: "+
+			"no path leads there",
 			progress.Count(facts), progress.Count(int64(len(queries)/2)), split, percent(float64(2*facts)/float64(len(queries))), graph,
 			strconv.Quote(names[first])))
 	}

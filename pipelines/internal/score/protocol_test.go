@@ -150,8 +150,8 @@ func TestProtocolMistakes(t *testing.T) {
 	unvalidated := filepath.Join(t.TempDir(), "workspace")
 	files := pipelinetest.Ring("o", 40)
 	delete(files, "valid.txt")
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", unvalidated, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)), "--inference",
-		pipelinetest.Dataset(t, files))
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", unvalidated, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 60)),
+		"--inference", pipelinetest.Dataset(t, files))
 	for _, c := range []struct {
 		workspace, want string
 		code            int

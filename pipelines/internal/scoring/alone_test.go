@@ -30,8 +30,8 @@ func TestGraphAlone(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), append(in, "--dataset", facts)...)
 	pipelinetest.Fail(t, score.Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: "there is no checkpoint in",
 		Says: []string{"--model zero answers on any graph"}}, append(in, "--model", "best")...)
-	says(pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--model", scoringtest.ULTRAFile(t, nil), "--queries",
-		scoringtest.File(t, "queries.tsv", "e001\tnext\n"), "--output", "pretrained")...), "e001  next  ?")
+	says(pipelinetest.Succeed(t, ask.Pipeline(), append(in, "--model", scoringtest.ULTRAFile(t, nil),
+		"--queries", scoringtest.File(t, "queries.tsv", "e001\tnext\n"), "--output", "pretrained")...), "e001  next  ?")
 	out := pipelinetest.Succeed(t, train.Pipeline(), append(in, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")...)
 	says(out, "there are no validation queries to choose by")
 	says(out, "discover --workspace "+w+"\n")

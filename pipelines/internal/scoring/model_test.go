@@ -50,8 +50,8 @@ func TestModel(t *testing.T) {
 
 	queries := scoringtest.File(t, "queries.tsv", "e003\t_hypernym\ne007\t~_verb_group\n")
 	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--queries", queries, "--top_k", "5")
-	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym", "--sources",
-		scoringtest.File(t, "sources.txt", "e003\n"), "--top_k", "5")
+	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", "wn18rr_v1", "--relation", "_hypernym",
+		"--sources", scoringtest.File(t, "sources.txt", "e003\n"), "--top_k", "5")
 	kept, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(w, "runs/main/answers/queries", scoring.WeightsFolder, "epoch-000.json")))
 	if err != nil {
 		t.Fatal(err)

@@ -70,8 +70,8 @@ func TestULTRA(t *testing.T) {
 // kept beside them.
 func TestULTRAExplained(t *testing.T) {
 	w := scoringtest.WordNet(t)
-	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", scoringtest.ULTRAFile(t, nil), "--queries",
-		scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--explain")
+	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", scoringtest.ULTRAFile(t, nil),
+		"--queries", scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--explain")
 	folder := filepath.Join(w, "runs/main/answers/queries")
 	m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(folder, scoring.WeightsFolder, "epoch-000.json")))
 	if err != nil {

@@ -67,8 +67,8 @@ func compareZero(t *testing.T, w, source, relation string) {
 // TestZeroOfTwoGraphs answers about the inference graph.
 func TestZeroOfTwoGraphs(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 80)), "--inference",
-		pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 40)))
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Chain(1, "e", 80)),
+		"--inference", pipelinetest.Dataset(t, pipelinetest.Chain(2, "o", 40)))
 	pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--queries", scoringtest.File(t, "queries.tsv", "o003\tr0\n"), "--top_k", "4")
 	compareZero(t, w, "o003", "r0")
 }

@@ -393,8 +393,8 @@ func TestRefusedCommands(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(workspace, "runs")); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0", "--model",
-		"last")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"train"}}, "--workspace", workspace, "--listen", "127.0.0.1:0",
+		"--model", "last")
 }
 
 // TestServesWithoutATraining serves the foundation model, with probabilities of the graph's validation facts.

@@ -79,8 +79,8 @@ func TestStale(t *testing.T) {
 	if err := os.Rename(filepath.Join(other, "graph"), filepath.Join(workspace, "graph")); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Fail(t, Distances(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"was made from another", "--force"}}, "--workspace",
-		workspace)
+	pipelinetest.Fail(t, Distances(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"was made from another", "--force"}},
+		"--workspace", workspace)
 	if code, _, stderr := pipelinetest.Run(t, Distances(), "--workspace", workspace, "--force"); code != 0 {
 		t.Error(stderr)
 	}

@@ -1,4 +1,4 @@
-// Package train is the pipeline that trains a model on the training facts of a graph, epoch by epoch,
+// Package train is the command that trains a model on the training facts of a graph, epoch by epoch,
 // and writes its checkpoints. With --resume, a training that was interrupted or killed continues and
 // ends with the same bytes as an uninterrupted one.
 //

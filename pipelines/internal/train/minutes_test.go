@@ -103,8 +103,8 @@ func TestAdjacentEnds(t *testing.T) {
 	}
 	inductive := t.TempDir()
 	star := pipelinetest.Dataset(t, map[string]string{"train.txt": "a\tr\tb\na\tr\tc\na\ts\td\n"})
-	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", inductive, "--dataset", star, "--inference", dataset("b\ts\tc\n"), "--validate_on",
-		"inference")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", inductive, "--dataset", star, "--inference", dataset("b\ts\tc\n"),
+		"--validate_on", "inference")
 	for name, c := range map[string]struct{ workspace, want string }{
 		"adjacent":                        {prepared(t, dataset("b\ts\tc\n")), "--remove triple"},
 		"apart":                           {prepared(t, dataset("a\ts\tc\n")), ""},

@@ -23,7 +23,7 @@ const Whole = 100
 const OnlyScored = "only-scored"
 
 // Reach lists sets, and the shares of their entities that queries propagate through, in percent and ascending to 100.
-// Protocol says for readers how.
+// Protocol says in words how they are measured.
 type Reach struct {
 	Protocol []string `json:"protocol"`
 	Percents []int    `json:"percents"`

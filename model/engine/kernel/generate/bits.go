@@ -137,8 +137,8 @@ func (m *machine) neighbors(entity reg.GPVirtual, c *counter, each func(neighbor
 
 // pull writes portable.Pull for all entities.
 func (m *machine) pull(count bool) {
-	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, plane, distance int, found "+
-		"*int32, listed int"
+	name, signature := "pull", "func(count int, offsets *int64, senders *int32, frontier, reached, next, distances *uint64, "+
+		"plane, distance int, found *int32, listed int"
 	if count {
 		name, signature = "pullCounted", signature+", planes, pending *uint64"
 	}
