@@ -36,10 +36,10 @@ func WithTraining(c configuration.Configuration, seed int64) Option {
 	return func(o *options) { o.training, o.seed = &c, seed }
 }
 
-// Discover lists the facts that facts in memory lack most likely, the surest first, with probabilities unless there are
-// too few facts (ErrTooFew of Fit): with zero, the foundation model that tagnet comes with, with the one of
-// WithCheckpoint, or of WithTraining. To ask the model more, make it with LoadFacts or Train, and call its methods Fit
-// and Discover.
+// Discover lists the facts that facts in memory lack most likely, the surest first, with probabilities unless
+// there are too few facts (ErrTooFew of Fit): with zero, the foundation model that tagnet comes with, with the
+// one of WithCheckpoint, or of WithTraining. To ask the model more, make it with LoadFacts or Train, and call its
+// methods Fit and Discover.
 func Discover(ctx context.Context, facts []Triple, d Discovery, list ...Option) (_ []ScoredTriple, err error) {
 	o, err := newOptions(list)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/answer/explanation"
 )
 
-// Path is a way through the graph from a query's source to an answer, with the influence that it had on the answer's
-// score.
+// Path is a way through the graph from a query's source to an answer, with the influence that it had on
+// the answer's score.
 type Path struct {
 	// Weight is the mean, over the path's steps, of the derivative of the score by a factor of the step's message: a
 	// share of influence to first order, and no probability. It may be negative. For A*Net, whose authors weigh paths
@@ -64,8 +64,8 @@ type ExplainOption func(*explaining)
 // explaining has the values of ExplainOptions.
 type explaining struct{ walks bool }
 
-// Walks takes the best of all walks: also those that visit an entity twice, or that differ from a better one in inverse
-// facts only.
+// Walks takes the best of all walks: also those that visit an entity twice, or that differ from a better one in
+// inverse facts only.
 func Walks() ExplainOption { return func(e *explaining) { e.walks = true } }
 
 // Explain returns the k paths that carried most of the score of an entity as the answer of a query, best first. They

@@ -95,9 +95,9 @@ func (m *Model) relationName(id int32) string {
 	return m.opened.KG.Relations[id]
 }
 
-// Known returns the known answers of a query, from the facts of the graph and of its validation and test splits, in the
-// order of their names: at most limit of them, without the first offset ones. all is how many there are. Errors are as
-// Ask's.
+// Known returns the known answers of a query, from the facts of the graph and of its validation and test splits,
+// in the order of their names: at most limit of them, without the first offset ones. all is how many there are.
+// Errors are as Ask's.
 func (m *Model) Known(ctx context.Context, query Query, offset, limit int) (entities []string, all int, err error) {
 	ids, err := m.ids(ctx, query)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"tagnet/model"
 )
 
-// TestKnownFacts compares the relations and the known answers of every entity with the facts that the model was trained
-// on.
+// TestKnownFacts compares the relations and the known answers of every entity with the facts that the
+// model was trained on.
 func TestKnownFacts(t *testing.T) {
 	t.Parallel()
 	ctx, m := t.Context(), trained(t)

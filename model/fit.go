@@ -111,8 +111,8 @@ func (m *Model) probabilitiesFolder() string {
 	return storage.Join(m.workspace, answer.ProbabilitiesFolder)
 }
 
-// readProbabilities reads the workspace's probabilities, unless the model has some, and reports whether it has some
-// now.
+// readProbabilities reads the workspace's probabilities, unless the model has some, and reports
+// whether it has some now.
 func (m *Model) readProbabilities(ctx context.Context) (bool, error) {
 	e, err := m.estimator()
 	folder := m.probabilitiesFolder()

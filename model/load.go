@@ -60,8 +60,7 @@ func LoadFacts(ctx context.Context, facts Facts, path string, list ...Option) (*
 	return model, nil
 }
 
-// ReadTriples reads a text file of facts, a path or URL. The error of a line that is no fact is a
-// triples.BadLine.
+// ReadTriples reads a text file of facts, a path or URL. The error of a line that is no fact is a triples.BadLine.
 func ReadTriples(ctx context.Context, url string) ([]Triple, error) {
 	r, err := storage.OpenStream(ctx, url)
 	if err != nil {

@@ -22,8 +22,7 @@ import (
 	"tagnet/model/zoo"
 )
 
-// Model is a trained model with the knowledge graph that it answers queries about. It may be used
-// concurrently.
+// Model is a trained model with the knowledge graph that it answers queries about. It may be used concurrently.
 //
 // Memory: the graph, and for each worker in use about what one core of the pipeline score takes.
 type Model struct {
@@ -62,16 +61,15 @@ func WithRun(name string) Option { return func(o *options) { o.run = name } }
 // weights and zero answer on any graph.
 func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
 
-// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
-// result.
+// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no result.
 func WithWorkers(n int) Option { return func(o *options) { o.on.Threads = n } }
 
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
 func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
 
-// WithReach sets the most entities that a query propagates through, by the largest personalized PageRank from its
-// source, or all for 0. Without it that is the number of the training. It is an error for a model whose policy is
-// astar.
+// WithReach sets the most entities that a query propagates through, by the largest personalized PageRank
+// from its source, or all for 0. Without it that is the number of the training. It is an error for a model
+// whose policy is astar.
 func WithReach(entities int) Option { return func(o *options) { o.reach = entities } }
 
 // WithGraph names the graph that answers come from: "all", the default, has all facts as edges, "train" those without
@@ -153,8 +151,8 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 	return model, nil
 }
 
-// open opens the model of a graph; o.checkpoint is in folder unless it is a path, or the name of a model of package
-// zoo.
+// open opens the model of a graph; o.checkpoint is in folder unless it is a path, or the name of a
+// model of package zoo.
 func (o options) open(ctx context.Context, graph *kg.KG, folder checkpoint.Folder) (*Model, error) {
 	opened, err := answer.Open(ctx, graph, pretrained.Ref{Folder: folder, Name: o.checkpoint}, o.on)
 	if err != nil {
@@ -206,8 +204,8 @@ func (m *Model) Relations() []string { return m.opened.KG.Relations }
 // Configuration returns the hyperparameters that the model was trained with, and the reach of WithReach.
 func (m *Model) Configuration() configuration.Configuration { return m.opened.Configuration }
 
-// Checkpoint returns the name of the model's checkpoint, such as epoch-007, or of the file whose weights it has as they
-// are.
+// Checkpoint returns the name of the model's checkpoint, such as epoch-007, or of the file whose weights
+// it has as they are.
 func (m *Model) Checkpoint() string {
 	record := m.opened.Record
 	if from := record.Origin; from != nil && record.Epoch == 0 {

@@ -28,8 +28,8 @@ type ScoredTriple struct {
 	Known bool
 }
 
-// Side is the result of one direction: score, and filtered rank among all entities with ties counted against the
-// answer.
+// Side is the result of one direction: score, and filtered rank among all entities with ties counted
+// against the answer.
 type Side = probability.Side
 
 // Lower returns the lower one of both scores.

@@ -246,9 +246,9 @@ func folds(letter rune) (plain [2]rune) {
 	return [2]rune{letter}
 }
 
-// editDistance returns the Levenshtein distance, or most+1 if it is greater than most. row is scratch space, which it
-// returns for reuse. Row i of the table is computed only from column i-most to i+most: outside them the distance is
-// greater.
+// editDistance returns the Levenshtein distance, or most+1 if it is greater than most. row is scratch space,
+// which it returns for reuse. Row i of the table is computed only from column i-most to i+most: outside them the
+// distance is greater.
 func editDistance(a, b []rune, most int, row []int) (int, []int) {
 	if max(len(a)-len(b), len(b)-len(a)) > most {
 		return most + 1, row

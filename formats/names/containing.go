@@ -83,10 +83,10 @@ func (x *Index) WithPrefix(ctx context.Context, text string, count int) (found [
 	return x.find(ctx, text, count, false)
 }
 
-// Containing returns up to count of the names that contain a text, whatever the case and the accents of its letters,
-// and whether there are more: first those that WithPrefix returns, then the others in their order. It looks at every
-// name unless it has found enough before, with all cores, one search at a time, until ctx ends: then some names are
-// missing.
+// Containing returns up to count of the names that contain a text, whatever the case and the accents of its
+// letters, and whether there are more: first those that WithPrefix returns, then the others in their order. It
+// looks at every name unless it has found enough before, with all cores, one search at a time, until ctx ends: then
+// some names are missing.
 func (x *Index) Containing(ctx context.Context, text string, count int) (found []string, more bool) {
 	return x.find(ctx, text, count, true)
 }

@@ -78,8 +78,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestContainingInManyNames compares what is found in several blocks, with names that are no UTF-8, with a search name
-// by name.
+// TestContainingInManyNames compares what is found in several blocks, with names that are no UTF-8, with a
+// search name by name.
 func TestContainingInManyNames(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))

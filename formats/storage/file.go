@@ -68,8 +68,7 @@ func (f files) openChecked(path string, check func(fs.FileInfo) error) (RandomRe
 	return openFile{file, info.Size()}, nil
 }
 
-// readError names the file as the caller wrote it. A path that leads through a file counts as not
-// found.
+// readError names the file as the caller wrote it. A path that leads through a file counts as not found.
 func (f files) readError(path string, err error) error {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {

@@ -77,8 +77,8 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	}
 }
 
-// TestLinksAreRemoved removes folders that hold symbolic links to a file and to a folder: the links go, their targets
-// stay.
+// TestLinksAreRemoved removes folders that hold symbolic links to a file and to a folder: the links go,
+// their targets stay.
 func TestLinksAreRemoved(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(ctx context.Context, folder string) error{

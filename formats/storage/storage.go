@@ -40,8 +40,7 @@ type Writer interface {
 	// Commit makes the file appear under its name, whole and on disk. After an error of it,
 	// or of any Write before it, nothing has appeared.
 	Commit() error
-	// Abort drops what was written, and the folders that Create made for it if nothing else is
-	// in them.
+	// Abort drops what was written, and the folders that Create made for it if nothing else is in them.
 	Abort() error
 }
 
@@ -168,8 +167,8 @@ func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
 // mostText is the size in bytes above which a file is not read as a text.
 const mostText = 256 << 20
 
-// ReadText returns the content of a file of text, such as JSON, that has at most 256 MiB. It returns the errors of
-// Open.
+// ReadText returns the content of a file of text, such as JSON, that has at most 256 MiB. It returns
+// the errors of Open.
 func ReadText(ctx context.Context, url string) ([]byte, error) { return readUpTo(ctx, url, mostText) }
 
 // ReadFile returns the whole content of a file. It returns the errors of Open.
@@ -279,9 +278,8 @@ func CompareAndSwap(ctx context.Context, url string, old, replacement []byte) (b
 	return system.CompareAndSwap(ctx, path, old, replacement)
 }
 
-// Clear removes every file below a folder except one, temporary files included, and the folders below
-// it that are empty then. Only the owner of the folder may call it: it also removes what others are
-// writing there.
+// Clear removes every file below a folder except one, temporary files included, and the folders below it that are empty
+// then. Only the owner of the folder may call it: it also removes what others are writing there.
 func Clear(ctx context.Context, folder, except string) error {
 	if err := removeBelow(ctx, folder, func(url string) bool { return url != except }); err != nil {
 		return err

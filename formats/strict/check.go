@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Checked is a value that a file holds. Check returns an error, which names the key, for a content that this program
-// never writes.
+// Checked is a value that a file holds. Check returns an error, which names the key, for a content that this
+// program never writes.
 type Checked interface{ Check() error }
 
 // First returns the first of some errors that is not nil.

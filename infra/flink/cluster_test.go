@@ -79,8 +79,8 @@ func TestStopEndsOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// TestFlagsNameFlinksREST: without the address an interrupt could not cancel a job on a cluster of other ports, which
-// runs on.
+// TestFlagsNameFlinksREST: without the address an interrupt could not cancel a job on a cluster of other
+// ports, which runs on.
 func TestFlagsNameFlinksREST(t *testing.T) {
 	c := &Cluster{TaskManagers: 2, Slots: 1, Ports: Ports{REST: 1234}}
 	if flags := strings.Join(c.Flags("/bin"), " "); !strings.Contains(flags, "--flink_rest=localhost:1234 --parallelism=2") {

@@ -78,9 +78,9 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	s.local(t, rounds...)
 	s.flink(t, rounds, func() { s.kill(t, s.busy(t)) })
 
-	// Without vector instructions the command takes long enough to be disturbed twice. What stays is checked when the
-	// cluster has stopped: the job server's part of a TaskManager can keep the worker of an attempt that lost another
-	// TaskManager.
+	// Without vector instructions the command takes long enough to be disturbed twice. What stays is checked when
+	// the cluster has stopped: the job server's part of a TaskManager can keep the worker of an attempt that lost
+	// another TaskManager.
 	score := []string{"score", "--split=valid", "--kernel=portable"}
 	s.local(t, score...)
 	s.run(t, "flink", s.there, slices.Concat(score, s.flags()), func() {
@@ -90,9 +90,9 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	s.same(t)
 }
 
-// closed checks that other machines do not reach Flink, which runs programs for whoever does. An address of this
-// machine beside localhost stands for theirs. Beam's job server takes all addresses for jobs and artifacts, as
-// SECURITY.md says.
+// closed checks that other machines do not reach Flink, which runs programs for whoever does. An address of
+// this machine beside localhost stands for theirs. Beam's job server takes all addresses for jobs and
+// artifacts, as SECURITY.md says.
 func (s *setting) closed(t *testing.T) {
 	t.Helper()
 	for _, port := range []int{s.cluster.Ports.RPC, s.cluster.Ports.REST, s.cluster.Ports.Expansion} {

@@ -75,8 +75,8 @@ func (p Process) runs(folder string) bool {
 // stopTimeout is how long a process may take to end after a SIGTERM, before it is killed.
 const stopTimeout = 20 * time.Second
 
-// Stop ends all processes of the cluster in a folder, TaskManagers last, whose workers end with them. It keeps the
-// logs.
+// Stop ends all processes of the cluster in a folder, TaskManagers last, whose workers end with
+// them. It keeps the logs.
 func Stop(folder string) error {
 	running, err := Running(folder)
 	if err != nil {

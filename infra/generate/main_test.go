@@ -63,8 +63,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNothingIsReplacedOrLeft checks that existing files stay, and that an interrupted run
-// leaves none.
+// TestNothingIsReplacedOrLeft checks that existing files stay, and that an interrupted run leaves none.
 func TestNothingIsReplacedOrLeft(t *testing.T) {
 	folder := t.TempDir()
 	var out bytes.Buffer
@@ -89,8 +88,8 @@ func TestNothingIsReplacedOrLeft(t *testing.T) {
 	}
 }
 
-// TestKinds makes graphs of the other kinds: about as many facts as were requested, none twice, and the same bytes
-// again.
+// TestKinds makes graphs of the other kinds: about as many facts as were requested, none twice, and
+// the same bytes again.
 func TestKinds(t *testing.T) {
 	for kind, flags := range map[string][]string{"rules": {"--entities", "2000", "--relations", "30"}, "shop": nil, "hierarchy": nil} {
 		flags = append(flags, "--kind", kind, "--facts", "20000", "--seed", "4")

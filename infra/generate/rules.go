@@ -80,8 +80,8 @@ func lines(facts []graph.Fact) string {
 	return text.String()
 }
 
-// rules returns a line for each rule, such as "r7(x, y) if r2(x, z1) and ~r1(z1, y), confidence 0.83". A ~ is the
-// inverse relation.
+// rules returns a line for each rule, such as "r7(x, y) if r2(x, z1) and ~r1(z1, y), confidence 0.83". A ~ is
+// the inverse relation.
 func rules(g *synthetic.Graph) string {
 	var text strings.Builder
 	for _, rule := range g.Rules {

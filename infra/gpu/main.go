@@ -158,8 +158,8 @@ func (m *measurement) fresh() (*parameters.Set[float32], *steps.Adam) {
 	return weights, steps.NewSolver(m.configuration, relations, m.kernel)
 }
 
-// epoch makes the first steps of the epoch, as training does: a device prepares each during the one before. It ends at
-// a time.
+// epoch makes the first steps of the epoch, as training does: a device prepares each during the one
+// before. It ends at a time.
 func (m *measurement) epoch(ctx context.Context, t steps.Stepper, count int, end time.Time) (results []steps.Result, took time.Duration, err error) {
 	begun, prepared := time.Now(), -1 // the step whose examples are there
 	sampler := steps.NewSampler(m.data.Graph.Entities, m.configuration.StrictNegatives)
@@ -250,8 +250,8 @@ func (m *measurement) train(ctx context.Context) error {
 	return nil
 }
 
-// score scores validation queries on the device, some of them on the CPU, too, and compares the scores of their
-// answers.
+// score scores validation queries on the device, some of them on the CPU, too, and compares the
+// scores of their answers.
 func (m *measurement) score(ctx context.Context) error {
 	weights, _ := m.fresh()
 	scorer, err := gpu.NewScorer(m.device, m.data.Graph, nil, m.configuration, weights)

@@ -16,8 +16,8 @@ import (
 	"tagnet/model/gpu/interpreter"
 )
 
-// ring returns a workspace with the graph of a ring, made by the command that users run. All entities answer one of its
-// queries.
+// ring returns a workspace with the graph of a ring, made by the command that users run. All entities answer
+// one of its queries.
 func ring(t *testing.T) string {
 	t.Helper()
 	const entities = 20

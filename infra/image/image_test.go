@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTheImageHasTheWorker builds the files of the image with make image, which needs neither Docker nor a base image,
-// and checks that the Dockerfile adds just those. As root it runs the entrypoint with these files as the whole file
-// system.
+// TestTheImageHasTheWorker builds the files of the image with make image, which needs neither Docker nor a
+// base image, and checks that the Dockerfile adds just those. As root it runs the entrypoint with these files
+// as the whole file system.
 func TestTheImageHasTheWorker(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TAGNET_FLINK") == "" {

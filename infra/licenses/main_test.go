@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEqualTextsStandOnce has two modules of one license, which differs in its ends of lines, one of them with a
-// notice.
+// TestEqualTextsStandOnce has two modules of one license, which differs in its ends of lines, one of
+// them with a notice.
 func TestEqualTextsStandOnce(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -24,8 +24,8 @@ func above(arrows map[string][]string, from, to string) bool {
 	return false
 }
 
-// TestRoomsOfModelStandOnEachOther holds that no folder of model imports one that reaches it, so that they have an
-// order.
+// TestRoomsOfModelStandOnEachOther holds that no folder of model imports one that reaches it, so that
+// they have an order.
 func TestRoomsOfModelStandOnEachOther(t *testing.T) {
 	arrows := map[string][]string{}
 	for _, p := range packages(t) {
@@ -69,8 +69,8 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// TestImportsKeepTheirNames holds that a package of ours has one name everywhere: two that one file needs have two
-// names.
+// TestImportsKeepTheirNames holds that a package of ours has one name everywhere: two that one file
+// needs have two names.
 func TestImportsKeepTheirNames(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, s := range p.sources(t) {

@@ -168,8 +168,7 @@ func unexplained(s source) []string {
 	return found
 }
 
-// enumeration reports whether a group of constants enumerates a named type, whose own comment
-// explains them.
+// enumeration reports whether a group of constants enumerates a named type, whose own comment explains them.
 func enumeration(d *ast.GenDecl) bool {
 	if d.Tok != token.CONST || len(d.Specs) < 2 {
 		return false

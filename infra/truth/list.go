@@ -34,8 +34,8 @@ type Setting struct {
 	Own     bool   `json:"own"`
 	// Keep is a relation none of whose facts is removed.
 	Keep string `json:"keep"`
-	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no removed
-	// facts count.
+	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no
+	// removed facts count.
 	Relations int `json:"relations"`
 	// Model is the name of a model that tagnet comes with, which answers untrained.
 	Model string `json:"model"`
@@ -83,8 +83,8 @@ type removal struct {
 	missing       float64 // the share that was removed
 }
 
-// Runs returns the runs of the settings: each removes facts, and has a model, trained on the rest or not, list what
-// that lacks.
+// Runs returns the runs of the settings: each removes facts, and has a model, trained on the rest or not,
+// list what that lacks.
 func (l List) Runs(threads int) (runs []engine.Run, err error) {
 	for _, s := range l.settings() {
 		var r removal

@@ -49,8 +49,8 @@ type bin struct {
 type parents struct {
 	// Likely is the number of is_a with p > .5.
 	Likely int `json:"likely"`
-	// First is the share of the first 200 facts that are about a term whose parent the split hid, All the share of such
-	// terms.
+	// First is the share of the first 200 facts that are about a term whose parent the split hid, All the
+	// share of such terms.
 	First float64 `json:"first"`
 	All   float64 `json:"all"`
 }

@@ -51,8 +51,8 @@ func (c *canceling) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// TestInterruptedTrainingEndsInTheSameBytes trains on two graphs and made ones, in one go, and with an interrupt in the
-// second epoch.
+// TestInterruptedTrainingEndsInTheSameBytes trains on two graphs and made ones, in one go, and with an interrupt
+// in the second epoch.
 func TestInterruptedTrainingEndsInTheSameBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds preprocess")

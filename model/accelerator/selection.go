@@ -115,8 +115,8 @@ func (s *Selection) FallBack(err error) bool {
 	return true
 }
 
-// Discard closes a device that was lost, so that a later Select or NewScorer opens it again. It does nothing after
-// other errors.
+// Discard closes a device that was lost, so that a later Select or NewScorer opens it again. It does nothing
+// after other errors.
 func (s *Selection) Discard(err error) {
 	if s.accelerator != nil && errors.Is(err, device.ErrLost) {
 		_ = s.accelerator.Close() // it is lost already

@@ -126,9 +126,9 @@ func (m *Model) between() *relations.Graph {
 	return m.Relations
 }
 
-// Explain returns the score of an entity as the answer of a query, and the k best paths to it, as explanation.Worker
-// does. The processor computes it, with one of the pool's threads. The first call takes memory for another copy of the
-// weights.
+// Explain returns the score of an entity as the answer of a query, and the k best paths to it, as
+// explanation.Worker does. The processor computes it, with one of the pool's threads. The first call takes memory
+// for another copy of the weights.
 func (m *Model) Explain(ctx context.Context, q graph.Query, entity int32, k int, walks bool) (explained explanation.Explanation, err error) {
 	pool, err := m.threads()
 	if err != nil {

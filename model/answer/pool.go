@@ -163,8 +163,7 @@ func (t *thread) answer(ctx context.Context, c *chunk) (computed int) {
 	return computed
 }
 
-// results ranks a query's labelled answers by the scores of all entities, and keeps the selected
-// candidates.
+// results ranks a query's labelled answers by the scores of all entities, and keeps the selected candidates.
 func (t *thread) results(q Request, scores []float32, list ranking.Selection) Ranked {
 	out := q.Unranked()
 	for i, answer := range q.Answers {

@@ -28,8 +28,8 @@ type Estimate struct {
 
 // Allotment is how a worker divides its budget among threads.
 type Allotment struct {
-	// Threads is the number of threads. MaxThreads is how many fit, for a worker with more cores than the machine that
-	// divides it.
+	// Threads is the number of threads. MaxThreads is how many fit, for a worker with more cores than the
+	// machine that divides it.
 	Threads, MaxThreads int
 	// Free is the bytes that are left, for buffers.
 	Free int64

@@ -132,8 +132,8 @@ func (s Sizes) batch(c configuration.Configuration) int64 {
 	return int64(c.BatchSize) * query
 }
 
-// negatives bounds the bytes of the score network's graph for an answer and its negatives, and of a thread's sums of
-// gradients.
+// negatives bounds the bytes of the score network's graph for an answer and its negatives, and of a
+// thread's sums of gradients.
 func (s Sizes) negatives(c configuration.Configuration) int64 {
 	d := int64(c.Dim)
 	w, scalers := width(c)

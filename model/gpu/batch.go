@@ -10,8 +10,8 @@ type encodedQuery struct {
 	Removal                           int32 // graph.Removals
 	SourceDrop, AnswerDrop            int32 // in-edges that the ends lose
 	Candidates                        int32
-	// the row of its relation's embedding, and which tables of relation embeddings it reads, where these depend on the
-	// query
+	// the row of its relation's embedding, and which tables of relation embeddings it reads, where these
+	// depend on the query
 	Embedding, Table int32
 	Seed             uint64
 }

@@ -79,8 +79,8 @@ func (b *between) slotBytes() int64 { return 4 * int64(1+b.layers) * int64(b.rel
 // mapsSize returns the number of parameters of the maps of all layers.
 func (b *between) mapsSize() int { return b.layers * 2 * (b.dim*b.dim + b.dim) }
 
-// needs returns the bytes of each of n base relations that are computed together, and the bytes for all of them,
-// without slots.
+// needs returns the bytes of each of n base relations that are computed together, and the bytes for all of
+// them, without slots.
 func (b *between) needs(n int) (each, once int64) {
 	for _, buffer := range append(b.buffers(b.relations, n), b.own()...) {
 		each, once = each+buffer.bytes, once+buffer.once+256

@@ -143,8 +143,8 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 	return e.memory.err
 }
 
-// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own up to the number of
-// base relations.
+// queriesIn returns the number of queries whose buffers fit, each with a base relation of its own up to the
+// number of base relations.
 func queriesIn(bytes, each, eachBase, bases int64) int64 {
 	if n := bytes / (each + eachBase); n <= bases {
 		return n

@@ -38,8 +38,8 @@ func TestPlaceBuffersErrors(t *testing.T) {
 	}
 }
 
-// TestTooManyParameters checks that a model whose parameters have no 32-bit indices is refused before anything is
-// placed.
+// TestTooManyParameters checks that a model whose parameters have no 32-bit indices is refused before
+// anything is placed.
 func TestTooManyParameters(t *testing.T) {
 	t.Parallel()
 	c := configuration.Default()

@@ -48,8 +48,8 @@ func (d *crowded) Launch(k device.Kernel, blocks, threads int, arguments ...any)
 	return d.Device.Launch(k, blocks, threads, arguments...)
 }
 
-// TestCard trains and scores on an open device. Two scorers take turns, and the device has its memory back when they
-// are closed.
+// TestCard trains and scores on an open device. Two scorers take turns, and the device has its memory back
+// when they are closed.
 func TestCard(t *testing.T) {
 	t.Parallel()
 	s, d := smallScenario(t, func(c *configuration.Configuration) { c.Dim = 8 }), interpreter.New()

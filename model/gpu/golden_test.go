@@ -101,8 +101,8 @@ func checkTraining(t *testing.T, d device.Device, c *golden.Case) {
 	}
 }
 
-// checkScoring compares the scores and distances of all entities of each query of a case, and the messages of all
-// queries.
+// checkScoring compares the scores and distances of all entities of each query of a case, and the
+// messages of all queries.
 func checkScoring(t *testing.T, d device.Device, c *golden.Case) {
 	t.Helper()
 	scorer, err := NewScorer(d, c.Graph, nil, c.Configuration, c.Parameters32())

@@ -24,8 +24,8 @@ type padding struct {
 	places []places           // by tensor
 }
 
-// places are the offsets of a tensor's values among the kernels' parameters: rows[i] + columns[j] for row i and column
-// j.
+// places are the offsets of a tensor's values among the kernels' parameters: rows[i] + columns[j] for
+// row i and column j.
 type places struct{ rows, columns []int }
 
 // newPadding returns the positions of the parameters of c in tensors whose rows have dim entries.
@@ -54,8 +54,8 @@ func (d dimensions) vectors(size, n int) []int {
 	return places
 }
 
-// placesOf returns the places of a tensor of the model's layout, given the tensor in the kernels' layout and its first
-// index.
+// placesOf returns the places of a tensor of the model's layout, given the tensor in the kernels' layout
+// and its first index.
 func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
 	last := len(narrow.Shape) - 1
 	columns, stride := narrow.Shape[last], wide.Shape[last]

@@ -105,10 +105,10 @@ func (e *engine) placeLinks() {
 	b.Links, b.PieceBegin, b.RelationPieces = place(m, links), place(m, append(pieceBegin, int32(len(links)))), place(m, pieces)
 }
 
-// linksOf returns the links of the edges, in the order of byRelation, and the first slot of each relation, and the end.
-// Slots number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then receiver
-// are the inverses of those by receiver, relation and sender: to distribute slots by sender gives the index of each
-// inverse.
+// linksOf returns the links of the edges, in the order of byRelation, and the first slot of each relation, and the
+// end. Slots number the edges by the relation of their inverse. Edges by sender, then relation of the inverse, then
+// receiver are the inverses of those by receiver, relation and sender: to distribute slots by sender gives the
+// index of each inverse.
 func linksOf(g *graph.Graph, inverse inverse) (links []link, begin []int32) {
 	senders, relations := byRelation(g)
 	for i, r := range relations {

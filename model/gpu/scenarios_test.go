@@ -94,8 +94,8 @@ func draw(random *rand.Rand, g *graph.Graph, n int) []steps.Example {
 	return examples
 }
 
-// scenarios cover what a graph can be, and the sizes of steps. The choices of a configuration are drawn: see
-// anyScenarios.
+// scenarios cover what a graph can be, and the sizes of steps. The choices of a configuration are
+// drawn: see anyScenarios.
 func scenarios(t testing.TB) []scenario {
 	random := rand.New(rand.NewPCG(3, 4))
 	var all []scenario

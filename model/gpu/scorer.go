@@ -141,8 +141,8 @@ func distance(d int32) int32 {
 	return d
 }
 
-// choose sets the best candidates of queries that were scored, and the ranks among a sample, by the scores of all
-// entities.
+// choose sets the best candidates of queries that were scored, and the ranks among a sample, by the
+// scores of all entities.
 func (s *Scorer) choose(queries []answer.Request, list ranking.Selection, out []answer.Ranked) error {
 	v := s.graph.Entities
 	scores, distances := make([]float32, v), make([]uint8, v)

@@ -31,8 +31,8 @@ func stripsOf(rows []int, ends int) (begin []int32, spans []span) {
 	return begin, spans
 }
 
-// TestManyStripsStart checks the strips and spans of more entities and degrees than a block has threads, in spans of
-// several strips.
+// TestManyStripsStart checks the strips and spans of more entities and degrees than a block has threads, in
+// spans of several strips.
 func TestManyStripsStart(t *testing.T) {
 	t.Parallel()
 	const layers, entities, queries, stride = 2, 3000, 40, 4000

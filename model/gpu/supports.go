@@ -129,8 +129,8 @@ func (e *UnsupportedError) Error() string {
 	return text
 }
 
-// Supports returns nil if a device computes configurations like c, else an UnsupportedError. It refuses what it does
-// not know.
+// Supports returns nil if a device computes configurations like c, else an UnsupportedError. It refuses
+// what it does not know.
 func Supports(c configuration.Configuration) error { return supports(configuration.Fields(), c) }
 
 // supports checks the hyperparameters of a list.

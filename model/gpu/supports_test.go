@@ -74,8 +74,8 @@ func checkRefused(t *testing.T, err error, want UnsupportedError) {
 	}
 }
 
-// TestComputedNamesHyperparameters checks that nothing is listed that is no hyperparameter, and that numbers alone are
-// free.
+// TestComputedNamesHyperparameters checks that nothing is listed that is no hyperparameter, and that
+// numbers alone are free.
 func TestComputedNamesHyperparameters(t *testing.T) {
 	t.Parallel()
 	for name, accepts := range computed {

@@ -88,8 +88,8 @@ func (t *Trainer) loadState() {
 	t.memory.copyIn(t.second, device.Bytes(t.padding.pad(state[len(state)/2:])))
 }
 
-// Load copies the weights and the solver's state that NewTrainer was given to the device again, and discards the steps
-// since Store.
+// Load copies the weights and the solver's state that NewTrainer was given to the device again, and discards
+// the steps since Store.
 func (t *Trainer) Load() error {
 	t.memory.copyIn(t.batch.Parameters, device.Bytes(t.padding.pad(t.parameters.Tensors)))
 	t.loadState()
@@ -218,8 +218,8 @@ func (t *Trainer) differentiate(n int, further bool) {
 	t.backward(n, stride, further)
 }
 
-// apply queues Adam's step with the gradients on the device. If a loss or a gradient is not finite, the device makes no
-// step.
+// apply queues Adam's step with the gradients on the device. If a loss or a gradient is not finite, the
+// device makes no step.
 func (t *Trainer) apply() {
 	t.launch("check_finite", turns(t.size, 256), 256, int32(t.size))
 	s := t.solver.Coefficients(t.steps + 1)

@@ -322,8 +322,8 @@ func TestGroupsAreCanonical(t *testing.T) {
 	}
 }
 
-// TestInfiniteLoss checks that a loss that is infinite, with finite gradients, is an error that leaves the weights as
-// they are.
+// TestInfiniteLoss checks that a loss that is infinite, with finite gradients, is an error that leaves the
+// weights as they are.
 func TestInfiniteLoss(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, func(c *configuration.Configuration) { c.AdversarialTemperature = 0 })

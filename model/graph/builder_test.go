@@ -31,8 +31,7 @@ func built(entities, relations int, edges []edge) (*Graph, error) {
 	return b.Graph()
 }
 
-// TestBuilderMakesTheSameGraph compares with New over the same facts, with loops and entities without
-// edges.
+// TestBuilderMakesTheSameGraph compares with New over the same facts, with loops and entities without edges.
 func TestBuilderMakesTheSameGraph(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {

@@ -27,8 +27,7 @@ type Graph struct {
 	BaseRelations int
 	// Offsets has V+1 entries: the edges that enter o are Offsets[o] to Offsets[o+1].
 	Offsets []int64
-	// Senders and Relations have an entry for each edge, grouped by receiver and ordered by (sender,
-	// relation).
+	// Senders and Relations have an entry for each edge, grouped by receiver and ordered by (sender, relation).
 	Senders, Relations []int32
 	// Degrees, unless nil, are the entities' degrees in the whole graph, of which this graph is a part: edges of other
 	// entities count too.

@@ -6,9 +6,9 @@ type outline struct {
 	degrees [][2]int64
 }
 
-// Outline returns a graph of some size whose edges are not held: queries propagate through parts of it that are found
-// elsewhere. degrees has the degrees of its entities, each with the number of entities that have it, or nil if no model
-// needs them.
+// Outline returns a graph of some size whose edges are not held: queries propagate through parts of it that are
+// found elsewhere. degrees has the degrees of its entities, each with the number of entities that have it, or nil
+// if no model needs them.
 func Outline(entities, baseRelations int, edges int64, meanLogDegree float64, degrees [][2]int64) *Graph {
 	return &Graph{Entities: entities, BaseRelations: baseRelations, MeanLogDegree: meanLogDegree, outline: &outline{edges, degrees}}
 }

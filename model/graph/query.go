@@ -49,8 +49,8 @@ const (
 	RemoveOneHop
 )
 
-// Queries returns the two queries that a fact answers, for its tail and for its head. baseRelations does not count
-// inverses.
+// Queries returns the two queries that a fact answers, for its tail and for its head. baseRelations does
+// not count inverses.
 func (f Fact) Queries(baseRelations int32) (tail, head Query) {
 	tail = Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}
 	head = Query{Source: f.Tail, Relation: f.Relation + baseRelations, Answer: f.Head}

@@ -40,8 +40,8 @@ func TestSameGraph(t *testing.T) {
 	}
 }
 
-// TestAnswers compares the answers that a graph's edges give with those of its facts, of which one is a loop and one
-// repeats.
+// TestAnswers compares the answers that a graph's edges give with those of its facts, of which one is a
+// loop and one repeats.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	facts := []Fact{{0, 0, 2}, {0, 0, 1}, {0, 1, 1}, {1, 0, 0}, {2, 1, 2}, {2, 1, 0}, {0, 0, 2}}

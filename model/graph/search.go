@@ -9,10 +9,9 @@ import (
 // Searcher runs breadth-first searches over one graph. It reuses its lists and is not for concurrent
 // use: each worker has its own.
 //
-// A step visits the neighbors of the frontier (top-down), or, where that is less work, the neighbors of every
-// unreached entity until one is in the frontier (bottom-up; Beamer, Asanović and Patterson, SC 2012). In
-// a knowledge graph the second step often reaches the hubs; the third would then visit nearly every
-// edge.
+// A step visits the neighbors of the frontier (top-down), or, where that is less work, the neighbors of every unreached
+// entity until one is in the frontier (bottom-up; Beamer, Asanović and Patterson, SC 2012). In a knowledge graph the
+// second step often reaches the hubs; the third would then visit nearly every edge.
 //
 // Memory: 8 bytes per entity.
 type Searcher struct {

@@ -30,8 +30,8 @@ import (
 
 // Run holds the parameters of a training. Data holds its inputs.
 type Run struct {
-	// Checkpoints is the folder of checkpoints, History the file training.jsonl. Both are empty for a training in
-	// memory.
+	// Checkpoints is the folder of checkpoints, History the file training.jsonl. Both are empty for a
+	// training in memory.
 	Checkpoints, History string
 	// Lock is the lock of the folder. All files are written in the context of its Guard, so that two
 	// trainings never mix their checkpoints. The zero Lock is never lost.
@@ -265,8 +265,8 @@ func (l *learner) initialize() error {
 	return nil
 }
 
-// relationCount is the number of relations that weights may belong to, 0 with several graphs: weights belong to none
-// then.
+// relationCount is the number of relations that weights may belong to, 0 with several graphs: weights
+// belong to none then.
 func (l *learner) relationCount() int {
 	if l.Mixture != nil {
 		return 0
@@ -341,8 +341,8 @@ func (l *learner) resume(ctx context.Context) error {
 	return nil
 }
 
-// restore sets the weights and the solver's state to a checkpoint's, also the trainers' copies. The next epoch follows
-// the checkpoint's.
+// restore sets the weights and the solver's state to a checkpoint's, also the trainers' copies. The next epoch
+// follows the checkpoint's.
 func (l *learner) restore(state checkpoint.State) error {
 	r := state.Record
 	moments, err := l.restoreWeights(state)
@@ -398,8 +398,8 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	return nil
 }
 
-// trainBatch makes a step of the epoch, and adds it to partial. next is the step to prepare meanwhile, l.steps for
-// none.
+// trainBatch makes a step of the epoch, and adds it to partial. next is the step to prepare
+// meanwhile, l.steps for none.
 func (l *learner) trainBatch(index, next int) error {
 	batch, err := l.source.at(index)
 	if err != nil {

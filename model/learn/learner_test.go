@@ -276,8 +276,7 @@ func TestInterruptedValidationKeepsTheEpoch(t *testing.T) {
 	sameFiles(t, want, contents(t, broken.Checkpoints))
 }
 
-// TestLostLockEndsTraining checks that a training writes nothing after another run has taken over its
-// folder.
+// TestLostLockEndsTraining checks that a training writes nothing after another run has taken over its folder.
 func TestLostLockEndsTraining(t *testing.T) {
 	for _, moment := range []func(Progress) bool{
 		func(p Progress) bool { return p.Epoch == 2 && p.Queries > 0 },

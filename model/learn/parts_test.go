@@ -61,8 +61,8 @@ func open(t *testing.T, k *kg.KG, split string, run Run, drawn *parts.Drawn) *pa
 	return f
 }
 
-// TestTrainingFromParts compares the checkpoints of a training that holds no edge, fact or answer with those of one
-// that does.
+// TestTrainingFromParts compares the checkpoints of a training that holds no edge, fact or answer with
+// those of one that does.
 func TestTrainingFromParts(t *testing.T) {
 	t.Parallel()
 	k, data := hubs(t)

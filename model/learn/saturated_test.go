@@ -50,8 +50,8 @@ func saturatedRun(t *testing.T, name string) Run {
 	return run
 }
 
-// TestSaturatedQueriesAreLeftOut checks that they are counted, and in no mean: the loss of an epoch is the mean of the
-// six others.
+// TestSaturatedQueriesAreLeftOut checks that they are counted, and in no mean: the loss of an epoch is the
+// mean of the six others.
 func TestSaturatedQueriesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	_, data := saturated(t)

@@ -28,8 +28,8 @@ type trainingGraph struct {
 type stepSource interface {
 	// begin prepares an epoch and returns the numbers of its steps and, about, of its queries.
 	begin(epoch int) (n int, queries int64)
-	// at returns the batch of a step of the epoch, from 0, no earlier one than the call before. It is valid until the
-	// next call.
+	// at returns the batch of a step of the epoch, from 0, no earlier one than the call before. It is valid
+	// until the next call.
 	at(step int) (batch, error)
 	// trainingGraphs returns all graphs that may have a trainer.
 	trainingGraphs() []*trainingGraph

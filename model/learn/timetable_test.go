@@ -107,8 +107,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestUntil ends a training at a time with a complete epoch, from which it can be resumed to the bytes of one without
-// it.
+// TestUntil ends a training at a time with a complete epoch, from which it can be resumed to the
+// bytes of one without it.
 func TestUntil(t *testing.T) {
 	all := toyRun(inMemory(t, "all"))
 	train(t, all, toy(t))

@@ -84,8 +84,8 @@ func (l *learner) load() error {
 	return nil
 }
 
-// step makes a step. If it is the first since store and needs more memory than an optional device has, the CPU makes
-// it.
+// step makes a step. If it is the first since store and needs more memory than an optional device
+// has, the CPU makes it.
 func (l *learner) step(examples []steps.Example, seed uint64) (steps.Result, error) {
 	result, err := l.current.trainer.Step(examples, seed)
 	if errors.Is(err, device.ErrMemory) && !l.ahead && l.device.FallBack(err) {

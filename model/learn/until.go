@@ -19,8 +19,8 @@ func (l *learner) late(takes time.Duration) bool {
 	return n > 0 && l.finished[n-1].Partial == nil && !l.Until.IsZero() && time.Now().Add(takes).After(l.Until)
 }
 
-// endInTime ends the training with its last complete epoch. The steps after it are dropped: a resumed training makes
-// them again.
+// endInTime ends the training with its last complete epoch. The steps after it are dropped: a resumed
+// training makes them again.
 func (l *learner) endInTime(ctx context.Context) error {
 	last := l.finished[len(l.finished)-1]
 	if l.folder != "" {

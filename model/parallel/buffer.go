@@ -2,8 +2,7 @@ package parallel
 
 import "slices"
 
-// Resize returns a slice of n entries whose values are arbitrary. It reuses s where s is large
-// enough.
+// Resize returns a slice of n entries whose values are arbitrary. It reuses s where s is large enough.
 func Resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -20,8 +20,8 @@ import (
 
 // Ref names the weights of a trained model.
 type Ref struct {
-	// Folder has the checkpoints of a run, or is "". Without it the weights belong to a model that was trained
-	// elsewhere.
+	// Folder has the checkpoints of a run, or is "". Without it the weights belong to a model that
+	// was trained elsewhere.
 	Folder checkpoint.Folder
 	// Name is best, last, or the number or name of an epoch in Folder; the path or URL of a checkpoint's file in any
 	// folder, or of a file of PyTorch with ULTRA's weights; or the name of a model of package zoo, in upper or lower
@@ -67,8 +67,8 @@ func (r Ref) Checkpoint() (folder checkpoint.Folder, name string) {
 	return folder, path.Clean(name)
 }
 
-// Open reads the weights. Errors of files are a *FileError, of checkpoints in a folder as checkpoint.Folder.Load
-// returns them.
+// Open reads the weights. Errors of files are a *FileError, of checkpoints in a folder as
+// checkpoint.Folder.Load returns them.
 func (r Ref) Open(ctx context.Context) (*Weights, error) {
 	isCheckpoint := r.Folder != "" || strings.HasSuffix(r.Name, ".safetensors") || storage.Base(r.Name) == checkpoint.BestFile
 	switch {

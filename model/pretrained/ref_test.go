@@ -32,8 +32,8 @@ func TestCheckpointOfRef(t *testing.T) {
 	}
 }
 
-// TestCheckpointOverOtherRelations opens checkpoints in a folder, whole ones and others, over graphs with other
-// relations.
+// TestCheckpointOverOtherRelations opens checkpoints in a folder, whole ones and others, over graphs
+// with other relations.
 func TestCheckpointOverOtherRelations(t *testing.T) {
 	t.Parallel()
 	f := checkpoint.Folder(storagetest.Memory(t))

@@ -59,9 +59,9 @@ func ULTRAConfiguration() configuration.Configuration {
 // ULTRALayout returns the 82 tensors of the model, 168,705 numbers in all, in the order of the published files.
 func ULTRALayout() []parameters.Shape { return parameters.Layout(ULTRAConfiguration(), 0) }
 
-// ULTRAParameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. The error names a
-// tensor that is missing, unknown, or has another shape. The rest of the checkpoint, such as the optimizer's state, is
-// not read.
+// ULTRAParameters reads the weights of a checkpoint, {"model": state_dict, ...} or a state_dict. The error names
+// a tensor that is missing, unknown, or has another shape. The rest of the checkpoint, such as the optimizer's
+// state, is not read.
 func ULTRAParameters(f *pytorch.File) (*parameters.Set[float32], error) {
 	tensors, err := f.StateDict()
 	if err != nil {

@@ -22,8 +22,8 @@ func eachVariant(t *testing.T, test func(t *testing.T, k kernel.Kernel)) {
 	}
 }
 
-// TestGoldenFloat32 compares the relation graph, the relations' states and tables, and scores and ranks of golden
-// cases.
+// TestGoldenFloat32 compares the relation graph, the relations' states and tables, and scores and
+// ranks of golden cases.
 func TestGoldenFloat32(t *testing.T) {
 	t.Parallel()
 	for name, c := range golden.ULTRACases(t) {

@@ -13,8 +13,8 @@ import (
 	"tagnet/model/weightstest"
 )
 
-// TestConfiguration checks that every hyperparameter of training is that of the training, and every other one the
-// model's.
+// TestConfiguration checks that every hyperparameter of training is that of the training, and every
+// other one the model's.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "drawn.pth")

@@ -44,8 +44,8 @@ func fillGradients(gradients *parameters.Set[float32], t int) {
 	}
 }
 
-// textbook is the Algorithm 1 of Kingma and Ba, with the decay added to the gradient, or, decoupled, subtracted from
-// the weight.
+// textbook is the Algorithm 1 of Kingma and Ba, with the decay added to the gradient, or, decoupled,
+// subtracted from the weight.
 func textbook(theta float64, gradients []float64, rates []float64, decay float64, decoupled bool) float64 {
 	m, v := 0.0, 0.0
 	for i, g := range gradients {

@@ -8,8 +8,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// Example is one training query with its answers. The configuration decides which edges leave its graph, not its
-// Removal.
+// Example is one training query with its answers. The configuration decides which edges leave its
+// graph, not its Removal.
 type Example struct {
 	graph.Query
 	// Known are the answers of (Source, Relation) known while training, in ascending order.
@@ -25,8 +25,8 @@ type Example struct {
 	Negatives []int32
 }
 
-// alone returns the example with one of its answers, from 0, and no others. Its graph lacks the edges to this answer
-// alone.
+// alone returns the example with one of its answers, from 0, and no others. Its graph lacks the edges
+// to this answer alone.
 func (e Example) alone(answer int) Example {
 	if e.Negatives != nil {
 		each := len(e.Negatives) / e.Answers()

@@ -80,8 +80,8 @@ func positions(entities, among []int32) []int32 {
 	return kept
 }
 
-// Saturated reports whether a strict sampler has no negatives for an example: every entity is a known answer or the
-// answer.
+// Saturated reports whether a strict sampler has no negatives for an example: every entity is a known
+// answer or the answer.
 func (s *Sampler) Saturated(e Example) bool {
 	if !s.strict || e.Negatives != nil || len(e.Known)+1 < s.entities {
 		return false
@@ -91,10 +91,10 @@ func (s *Sampler) Saturated(e Example) bool {
 	return len(s.excluded) >= s.entities
 }
 
-// LeftOut reports whether a step leaves an example of one answer out: its negatives are drawn among the entities that
-// its query propagates through, and its answer is not one of them. It would teach nothing about these entities; in
-// large graphs, with many such examples and few negatives out of reach, it would teach that entities out of reach are
-// answers.
+// LeftOut reports whether a step leaves an example of one answer out: its negatives are drawn among the entities
+// that its query propagates through, and its answer is not one of them. It would teach nothing about these
+// entities; in large graphs, with many such examples and few negatives out of reach, it would teach that entities
+// out of reach are answers.
 func LeftOut(e Example, among []int32) bool {
 	_, inside := slices.BinarySearch(among, e.Answer)
 	return !inside

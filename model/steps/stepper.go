@@ -5,12 +5,12 @@ package steps
 type Stepper interface {
 	// Step changes the weights by the mean gradient of a batch; see Trainer.Step.
 	Step(examples []Example, seed uint64) (Result, error)
-	// Announce gives the stepper the step after the next one, to prepare it while it makes the next one: it calls next
-	// at most once, meanwhile. The results of the announced step, or of another one in its place, are the same as
-	// without.
+	// Announce gives the stepper the step after the next one, to prepare it while it makes the next one: it
+	// calls next at most once, meanwhile. The results of the announced step, or of another one in its place,
+	// are the same as without.
 	Announce(next func() (examples []Example, seed uint64))
-	// Store copies the weights and the solver's state, its number of steps included, back to the parameters and the
-	// solver.
+	// Store copies the weights and the solver's state, its number of steps included, back to the
+	// parameters and the solver.
 	Store() error
 	// Load copies them from the parameters and the solver, the opposite of Store.
 	Load() error

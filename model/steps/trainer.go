@@ -94,10 +94,10 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 	return t, nil
 }
 
-// Step changes the weights by the mean gradient of a batch, in which each answer weighs the same. seed and the
-// examples' keys decide all random draws. A step is made whole: callers look at their context between steps. On an
-// error no weight has changed; it wraps ErrNotFinite if a loss is not finite, and is a NotFiniteError if a gradient is
-// not.
+// Step changes the weights by the mean gradient of a batch, in which each answer weighs the same. seed and
+// the examples' keys decide all random draws. A step is made whole: callers look at their context between
+// steps. On an error no weight has changed; it wraps ErrNotFinite if a loss is not finite, and is a
+// NotFiniteError if a gradient is not.
 func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	result, err := t.differentiate(examples, seed)
 	if err != nil {

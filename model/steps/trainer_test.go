@@ -102,8 +102,7 @@ func newTrainerWith(t testing.TB, g *graph.Graph, c configuration.Configuration,
 	return trainer
 }
 
-// train makes some steps, the last with a smaller batch, and returns all weights' bits and
-// the losses.
+// train makes some steps, the last with a smaller batch, and returns all weights' bits and the losses.
 func train(t *testing.T, trainer *Trainer, examples []Example) ([]uint32, []float64) {
 	t.Helper()
 	var losses []float64

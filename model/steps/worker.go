@@ -9,8 +9,7 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// worker computes one query at a time, with buffers of its own. It implements head.Propagation for
-// its head.
+// worker computes one query at a time, with buffers of its own. It implements head.Propagation for its head.
 type worker struct {
 	trainer    *Trainer
 	propagator *propagation.Propagator

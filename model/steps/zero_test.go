@@ -9,8 +9,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// TestGoldenRelationsFromAGraph compares scores, losses and gradients of windows whose relations come from a graph of
-// them.
+// TestGoldenRelationsFromAGraph compares scores, losses and gradients of windows whose relations come
+// from a graph of them.
 func TestGoldenRelationsFromAGraph(t *testing.T) {
 	t.Parallel()
 	for name, z := range golden.ZeroCases(t) {

@@ -11,9 +11,8 @@ import (
 // edges of such entities are counted again. All queries of a source together cost at most a few times
 // the edges of the graph, and usually far less.
 //
-// Memory: 13 bytes an entity, and lists of the entities that move for one query, about 8 bytes each.
-// A Corrector is not for concurrent use: each worker has its own. It allocates only while these lists
-// grow.
+// Memory: 13 bytes an entity, and lists of the entities that move for one query, about 8 bytes each. A Corrector is not
+// for concurrent use: each worker has its own. It allocates only while these lists grow.
 type Corrector struct {
 	graph      *graph.Graph
 	dominators dominators
@@ -24,8 +23,7 @@ type Corrector struct {
 	movements  []movement // of every entity; between calls none moves
 	ready      bool       // movements and dominators belong to the source
 	dominated  []int32    // the entities that move
-	// arrivals are the entities that move to each distance. An entity may be in several lists; the
-	// nearest counts.
+	// arrivals are the entities that move to each distance. An entity may be in several lists; the nearest counts.
 	arrivals [configuration.MaxLayers + 1][]int32
 	tally    tally
 }
@@ -43,8 +41,7 @@ func (c *Corrector) Reset(source int32, distances []uint8, hops int, whole Level
 	c.ready = false
 }
 
-// Without returns the levels of the source in the graph of a query, whose source must be the last
-// Reset's.
+// Without returns the levels of the source in the graph of a query, whose source must be the last Reset's.
 func (c *Corrector) Without(q graph.Query) Levels {
 	removed, left := c.graph.Between(q)
 	l := c.whole

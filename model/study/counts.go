@@ -3,8 +3,7 @@ package study
 // Counts are the numbers of messages of one query in one layer. Edges is the sum of Kept, PrunedEmpty
 // and PrunedRedundant.
 type Counts struct {
-	// Edges is the number of messages without a window (NBFNet): one for each edge of the query's
-	// graph.
+	// Edges is the number of messages without a window (NBFNet): one for each edge of the query's graph.
 	Edges int64
 	// Kept is the number of messages that the window admits, KeptEmpty the number of those whose
 	// sender is not reached yet.

@@ -48,8 +48,7 @@ func dataset(t testing.TB, name string) (*graph.Graph, []graph.Fact) {
 	return g, facts
 }
 
-// bruteForce searches a query's graph with a queue and counts its edges one by one, fast enough for
-// real data.
+// bruteForce searches a query's graph with a queue and counts its edges one by one, fast enough for real data.
 type bruteForce struct {
 	graph *graph.Graph
 	level []uint8 // of each entity, or unreachable

@@ -2,10 +2,9 @@ package study
 
 import "tagnet/model/graph"
 
-// dominators finds, for the entities of one search, the neighbor of the source that is on all of
-// their shortest paths: their dominator. If the edges between the source and a neighbor leave the
-// graph, exactly the entities that it dominates, itself among them, move away. So no entity moves for
-// two neighbors.
+// dominators finds, for the entities of one search, the neighbor of the source that is on all of their shortest paths:
+// their dominator. If the edges between the source and a neighbor leave the graph, exactly the entities that it
+// dominates, itself among them, move away. So no entity moves for two neighbors.
 //
 // Dominators are found level by level, along the edges of entities that have one, until none has.
 // In all, each edge of the graph is visited at most twice.
@@ -110,9 +109,8 @@ func changes(known, dominator int32) bool {
 	return (other|-other)&^(known+1) < 0
 }
 
-// check removes the dominator of the entities of a level that have a shortest path around it. It has
-// the same effect as reach from the entities with several dominators; find uses the one that visits
-// fewer edges.
+// check removes the dominator of the entities of a level that have a shortest path around it. It has the same effect as
+// reach from the entities with several dominators; find uses the one that visits fewer edges.
 func (s *dominators) check(level []int32, distance uint8, distances []uint8) {
 	for _, o := range level {
 		if s.dominator[o] == several {

@@ -10,8 +10,7 @@ import (
 type Levels struct {
 	// Edges is the number E of all edges, inverses included.
 	Edges int64
-	// Between[D] is the number of edges from level D-1 to level D, and also from D to D-1. Between[0]
-	// is 0.
+	// Between[D] is the number of edges from level D-1 to level D, and also from D to D-1. Between[0] is 0.
 	Between [configuration.MaxLayers + 1]int64
 	// Within[D] is the number of edges with both ends on level D.
 	Within [configuration.MaxLayers + 1]int64
@@ -23,8 +22,7 @@ type Levels struct {
 func CountLevels(g *graph.Graph, distances []uint8, hops int) Levels {
 	hops = min(hops, configuration.MaxLayers)
 	l := Levels{Edges: g.Edges()}
-	// Counted without a branch: index 0 is a sender on the level before, 1 one on the same level, and 2
-	// any other.
+	// Counted without a branch: index 0 is a sender on the level before, 1 one on the same level, and 2 any other.
 	for o, distance := range distances {
 		if int(distance) > hops {
 			continue
@@ -41,8 +39,7 @@ func CountLevels(g *graph.Graph, distances []uint8, hops int) Levels {
 	return l
 }
 
-// Plus returns the sum of the levels of two queries, or of two such sums. Its counts are the sums of
-// theirs.
+// Plus returns the sum of the levels of two queries, or of two such sums. Its counts are the sums of theirs.
 func (l Levels) Plus(m Levels) Levels {
 	l.Edges += m.Edges
 	for distance := range l.Between {

@@ -79,8 +79,7 @@ func (s *Searcher) sumDegrees() {
 	t.leaving.Take(t.sums)
 }
 
-// Levels returns the levels of the i-th source up to the search's hops, or zero where levels are not
-// gathered.
+// Levels returns the levels of the i-th source up to the search's hops, or zero where levels are not gathered.
 func (s *Searcher) Levels(i int) Levels {
 	if !s.gather.Levels {
 		return Levels{}

@@ -12,8 +12,7 @@ func blocks(entities int) int { return (entities + perBlock - 1) / perBlock }
 // cache lines, so that a column of lines spreads over all sets of the cache.
 func packedStride(entities int) int { return (blocks(entities) | 1) * cacheLine }
 
-// pack transposes the bits of distances, which are in rows by entity, into packed rows by source, and
-// clears them.
+// pack transposes the bits of distances, which are in rows by entity, into packed rows by source, and clears them.
 func (s *Searcher) pack() {
 	for i := range blocks(s.graph.Entities) {
 		s.hop.PackBits(i*perBlock, s.packed[i*cacheLine:], s.stride)

@@ -36,8 +36,7 @@ type Result struct {
 	Source int32
 	// Packed are the distances to all entities, as tables.Pack packs them; nil if not gathered.
 	Packed []byte
-	// Levels are the numbers of edges between and inside the levels of distance; zero if not
-	// gathered.
+	// Levels are the numbers of edges between and inside the levels of distance; zero if not gathered.
 	Levels Levels
 
 	unpacked *[]uint8

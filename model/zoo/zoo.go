@@ -30,8 +30,8 @@ type Card struct {
 	// graph. A model of any graph has no Dataset: its record lists what it was trained on.
 	Dataset   string `json:"dataset,omitempty"`
 	Inference string `json:"inference,omitempty"`
-	// Seen begin the names of datasets with facts that a foundation model was trained on, as letters and digits in
-	// lower case.
+	// Seen begin the names of datasets with facts that a foundation model was trained on, as letters and
+	// digits in lower case.
 	Seen []string `json:"seen,omitempty"`
 	// Data is the origin and the license of the data.
 	Data Data `json:"data"`

@@ -115,8 +115,8 @@ func TestBash(t *testing.T) {
 	}
 }
 
-// TestZsh calls the function of the script with functions in the place of those of zsh's completion, which need a
-// terminal.
+// TestZsh calls the function of the script with functions in the place of those of zsh's completion,
+// which need a terminal.
 func TestZsh(t *testing.T) {
 	t.Parallel()
 	for _, test := range append(slices.Clone(completed), struct{ words, want []string }{[]string{"distances", "--split=v"}, []string{"valid"}}) {

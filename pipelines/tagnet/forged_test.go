@@ -397,8 +397,8 @@ func readManifest(t testing.TB, path string) (m manifest.Manifest) {
 	return m
 }
 
-// setFolderChecksums sets the checksums of a manifest: of the folder's files, of the folders that it was made from, and
-// its own.
+// setFolderChecksums sets the checksums of a manifest: of the folder's files, of the folders that it was
+// made from, and its own.
 func setFolderChecksums(t testing.TB, w, path string) {
 	m := readManifest(t, path)
 	for i, f := range m.Files {

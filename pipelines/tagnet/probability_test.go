@@ -103,8 +103,8 @@ func TestAFactHasOneProbability(t *testing.T) {
 	}
 }
 
-// kinship returns a dataset of two relations of the sample, over which probabilities are fitted in a small part of the
-// time.
+// kinship returns a dataset of two relations of the sample, over which probabilities are fitted in a
+// small part of the time.
 func kinship(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "kinship")

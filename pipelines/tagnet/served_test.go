@@ -19,8 +19,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// served is an answer of the server, by its service, its page or its client in Python. The page has the probability
-// alone.
+// served is an answer of the server, by its service, its page or its client in Python. The page has
+// the probability alone.
 type served struct {
 	Entity      string
 	Probability *float64

@@ -89,8 +89,8 @@ func TestRun(t *testing.T) {
 // row matches a row of the table of versions in formats/README.md: the format and its version.
 var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (\\S+) \\|")
 
-// TestTheTableHasEveryVersion compares the table in formats/README.md with the constants of the packages that write the
-// files.
+// TestTheTableHasEveryVersion compares the table in formats/README.md with the constants of the packages
+// that write the files.
 func TestTheTableHasEveryVersion(t *testing.T) {
 	t.Parallel()
 	_, text, found := strings.Cut(pipelinetest.Read(t, "..", "..", "formats", "README.md"), "## Versions\n")

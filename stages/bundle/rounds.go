@@ -225,8 +225,8 @@ func (f *advanceFn) advance(element []byte, lists [][]byte) (advanced, error) {
 	}
 	defer f.finders.Put(finder)
 	requests, key := f.Params.advance(finder, s), s.key()
-	// After the last round no lists are requested any more but the pieces of the part, and the search has the key of
-	// its file.
+	// After the last round no lists are requested any more but the pieces of the part, and the search has
+	// the key of its file.
 	if f.Last {
 		key = s.file
 		if requests, err = f.Params.pieces(s); err != nil {

@@ -19,8 +19,8 @@ func init() { beam.RegisterDoFn(&writeFn{}) }
 // elementBytes counts the bytes of the searches and pieces of files that are written.
 var elementBytes = worker.NewCounter("parts", ElementBytes)
 
-// ElementBytes is the name of the counter of the bytes that the searches and pieces of files take as elements, each
-// once.
+// ElementBytes is the name of the counter of the bytes that the searches and pieces of files take as
+// elements, each once.
 const ElementBytes = "part_element_bytes"
 
 // writeFn puts the parts of a file together and writes it.

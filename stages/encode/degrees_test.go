@@ -8,8 +8,8 @@ import (
 	"tagnet/formats/workspace/counts"
 )
 
-// TestDegreesOfTables divides the entities of graphs among tables, and compares with the sorted degrees of all
-// entities.
+// TestDegreesOfTables divides the entities of graphs among tables, and compares with the sorted
+// degrees of all entities.
 func TestDegreesOfTables(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for entities := 1; entities < 40; entities++ {

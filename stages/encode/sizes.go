@@ -19,10 +19,10 @@ func SizesOf(ctx context.Context, k *kg.KG, split string) (budget.Sizes, error) 
 	return s, err
 }
 
-// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading the
-// graph. Of Sources it returns a bound. The split may be kg.All: then Edges is a bound, too, and the graphs in memory
-// are the ones of the splits and the one of all facts. The caller has called kg.Check. The process reads the names
-// once.
+// Sizes returns the sizes of the graph on which a split is queried, and of the split's queries, without loading
+// the graph. Of Sources it returns a bound. The split may be kg.All: then Edges is a bound, too, and the graphs
+// in memory are the ones of the splits and the one of all facts. The caller has called kg.Check. The process
+// reads the names once.
 func Sizes(ctx context.Context, folder string, m manifest.Manifest, split string) (budget.Sizes, error) {
 	nameBytes, err := worker.Load(worker.Key{Kind: "names", URL: folder}, m.Checksum, func() (int64, error) { return kg.NameBytes(ctx, folder, m) })
 	if err != nil {

@@ -140,8 +140,8 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	}
 }
 
-// TestUnknownRelationsAreRejected encodes validation facts, some of whose relations no training fact has: the others
-// stay.
+// TestUnknownRelationsAreRejected encodes validation facts, some of whose relations no training fact
+// has: the others stay.
 func TestUnknownRelationsAreRejected(t *testing.T) {
 	const train, reason = "anna\tlikes\tbert\nbert\tparent\tanna\n", "is in no training fact, so nothing can be learned about it"
 	for name, test := range map[string]struct {

@@ -33,8 +33,7 @@ const CountEvery = 1 << 16
 
 // VocabularyParams are the parameters of Vocabulary.
 type VocabularyParams struct {
-	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill
-	// files.
+	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill files.
 	Folder, Spill string
 	// Lock guards Folder; the zero Lock is never lost.
 	Lock lock.Lock
@@ -96,8 +95,8 @@ type namesFn struct {
 	chunks worker.Concurrent[collected]
 }
 
-// collected is what a chunk has become: spill files of names by vocabulary file, and the file of its bad lines, if it
-// has any.
+// collected is what a chunk has become: spill files of names by vocabulary file, and the file of its bad
+// lines, if it has any.
 type collected struct {
 	spills  []collectedSpill
 	rejects []triples.Rejects

@@ -75,8 +75,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are written as
-// JSON strings.
+// TestAnswersOfHostileNames checks that names which a terminal would obey, or which would break a line, are
+// written as JSON strings.
 func TestAnswersOfHostileNames(t *testing.T) {
 	got := string(AnswerLines([]parquet.Answer{{Source: "\x1b[31mred", Relation: "a\tb", Direction: metrics.Head, Position: 1, Entity: "x\ny"}}))
 	want := "0\t\"\\u001b[31mred\"\t\"~a\\tb\"\t1\t\"x\\ny\"\t0\t0\t0\t0\t\tfalse\t0\n"

@@ -52,8 +52,8 @@ func estimate(r parquet.Triple) probability.Estimate {
 	return e
 }
 
-// BestRelations returns the k most plausible of the rows of each pair, which are side by side, the most plausible
-// first.
+// BestRelations returns the k most plausible of the rows of each pair, which are side by side, the
+// most plausible first.
 func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
 	for len(rows) > 0 {
 		end := 1

@@ -12,8 +12,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// BackwardCounter names the counter of the queries that are scored for candidates and known answers, in the other
-// direction.
+// BackwardCounter names the counter of the queries that are scored for candidates and known answers, in
+// the other direction.
 const BackwardCounter = "scored_backward"
 
 var (

@@ -40,8 +40,7 @@ type Model struct {
 	// Threads is the number of threads of a worker; if 0 one a core, MostThreads at most (unless
 	// that is 0). It changes no result.
 	Threads, MostThreads int
-	// Memory is the budget of a worker's process in bytes, to which it holds its garbage; 0 for
-	// none.
+	// Memory is the budget of a worker's process in bytes, to which it holds its garbage; 0 for none.
 	Memory int64
 	// Kernel names the variant of the kernels; see kernel.Named.
 	Kernel string
@@ -133,8 +132,8 @@ func (s Shard) Score(ctx context.Context, p Params, use func(context.Context, *a
 	return use(ctx, all)
 }
 
-// model returns the process's opened model. There is one at a time: other parameters, another graph or other weights
-// replace it.
+// model returns the process's opened model. There is one at a time: other parameters, another graph or other
+// weights replace it.
 func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	on := p.Queries.QueriedGraph
 	loaded, err := encode.Open(ctx, on.Graph, on.Parts.URL != "", on.Without...)

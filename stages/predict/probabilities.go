@@ -19,8 +19,8 @@ type Probabilities struct {
 	Missing float64
 }
 
-// Estimator returns the estimator of the probabilities of this process's model, nil without any. The process reads them
-// once.
+// Estimator returns the estimator of the probabilities of this process's model, nil without any. The
+// process reads them once.
 func (p Params) Estimator(ctx context.Context) (estimator *probability.Estimator, err error) {
 	if p.Probabilities.Folder == "" {
 		return nil, nil

@@ -36,8 +36,7 @@ func init() {
 	beam.RegisterDoFn(&chooseFn{})
 }
 
-// chooseFn propagates each distinct query of a shard's sources and counts the edges that the model
-// chooses.
+// chooseFn propagates each distinct query of a shard's sources and counts the edges that the model chooses.
 type chooseFn struct {
 	Params CountParams
 

@@ -43,13 +43,11 @@ type CountParams struct {
 	Lock lock.Lock
 	// Model, if not nil, is the model whose choices are counted too.
 	Model *Model
-	// Kernel names the variant of the kernels; see kernel.Named. It does not change the counts of the
-	// window.
+	// Kernel names the variant of the kernels; see kernel.Named. It does not change the counts of the window.
 	Kernel string
 	// Threads is the most threads of a process, at most one per core; 0 is one per core.
 	Threads int
-	// Words is the most words of 64 sources that a thread searches from at once; see
-	// study.SweepParams.
+	// Words is the most words of 64 sources that a thread searches from at once; see study.SweepParams.
 	Words int
 	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
 	Memory int64

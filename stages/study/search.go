@@ -29,8 +29,7 @@ var sourcesSearched = worker.NewCounter("distance", "sources_searched")
 type SearchParams struct {
 	// Graph is the URL of the graph/ folder, which workers load.
 	Graph string
-	// Split is the split whose queries count in the distribution. It also decides which graph is
-	// searched.
+	// Split is the split whose queries count in the distribution. It also decides which graph is searched.
 	Split string
 	// Hops is the largest distance that is searched, at most hop.Most.
 	Hops int
@@ -38,8 +37,7 @@ type SearchParams struct {
 	Threads int
 	// Words is the most words of 64 sources that a thread searches from at once; see SweepParams.
 	Words int
-	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is
-	// no limit.
+	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is no limit.
 	Memory int64
 	// Folder is the URL of the folder that takes the tables.
 	Folder string

@@ -21,8 +21,8 @@ func init() { beam.RegisterType(reflect.TypeOf((*Shard)(nil)).Elem()) }
 
 // The size of a shard.
 const (
-	// shardWork is the work of a shard: a source visits each entity and each edge. A shard takes some tenths of a
-	// second.
+	// shardWork is the work of a shard: a source visits each entity and each edge. A shard takes some
+	// tenths of a second.
 	shardWork = 1 << 27
 	// minSourcesPerShard is what a thread searches from at once: with fewer, each shard of a large graph would read all
 	// of its edges for a few sources.

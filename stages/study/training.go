@@ -10,8 +10,7 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// trainer has the buffers of a thread that counts training queries, each in a graph without its own
-// fact.
+// trainer has the buffers of a thread that counts training queries, each in a graph without its own fact.
 type trainer struct {
 	corrector *study.Corrector
 	queries   []graph.Query
@@ -31,8 +30,8 @@ func (f *countFn) countTraining(r *study.Result) sourceCounts {
 	return sourceCounts{Source: r.Source, Queries: int64(len(queries)), Levels: sum}
 }
 
-// distinct yields one query for each different graph among a source's queries, with the number of queries of that
-// graph.
+// distinct yields one query for each different graph among a source's queries, with the number of
+// queries of that graph.
 func (t *trainer) distinct(queries []graph.Query, remove graph.Removals) func(yield func(graph.Query, int64) bool) {
 	t.queries = append(t.queries[:0], queries...)
 	for i := range t.queries {

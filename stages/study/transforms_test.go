@@ -113,9 +113,9 @@ func queriesOf(t *testing.T, k *kg.KG, split string) []graph.Query {
 	return queries
 }
 
-// TestCount compares sums with those that are counted edge by edge, for every removal, in the whole graph and in parts
-// of it, and rows with sums. Shards and threads change no sum and no row; a shard that is counted twice gives the same
-// part.
+// TestCount compares sums with those that are counted edge by edge, for every removal, in the whole graph and in
+// parts of it, and rows with sums. Shards and threads change no sum and no row; a shard that is counted twice
+// gives the same part.
 func TestCount(t *testing.T) {
 	folder, k := stagetest.Graph(t, 40, 1)
 	for _, c := range []struct {

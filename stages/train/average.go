@@ -32,8 +32,7 @@ func (f *averageFn) AddInput(a shards, s Shard) shards {
 	return f.MergeAccumulators(a, shards{Indices: []int{s.Index}, Begun: s.Begun})
 }
 
-// MergeAccumulators returns the union of two sets of shards. A shard that a runner ran twice counts
-// once.
+// MergeAccumulators returns the union of two sets of shards. A shard that a runner ran twice counts once.
 func (f *averageFn) MergeAccumulators(a, b shards) shards {
 	union := shards{Indices: slices.Concat(a.Indices, b.Indices), Begun: a.Begun}
 	slices.Sort(union.Indices)

@@ -30,8 +30,8 @@ func (f *finishFn) ProcessElement(ctx context.Context, _ int64, emit func(int64)
 	return nil
 }
 
-// finish validates the average of the last round and ends the epoch, alone in this process, as validation takes the
-// whole budget.
+// finish validates the average of the last round and ends the epoch, alone in this process, as validation
+// takes the whole budget.
 func (f *finishFn) finish(ctx context.Context, session *Session) error {
 	run := f.Params.Run
 	budget.Limit(run.Memory) // until the process ends

@@ -13,10 +13,10 @@ import (
 	"tagnet/stages/encode"
 )
 
-// Place returns the folder of bundles for the queries of a split (Place.URL), and what its header must say to belong to
-// this training and to a graph whose manifest has the checksum (Want). Only training adds Drawn, the settings by which
-// queries are drawn for the epochs, since bundles hold only drawn queries; validation adds Limit, the size of its
-// sample.
+// Place returns the folder of bundles for the queries of a split (Place.URL), and what its header must say to
+// belong to this training and to a graph whose manifest has the checksum (Want). Only training adds Drawn, the
+// settings by which queries are drawn for the epochs, since bundles hold only drawn queries; validation adds Limit,
+// the size of its sample.
 func (p Params) Place(split, checksum string) parts.Place {
 	c := p.Run.Configuration
 	want := parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
@@ -28,8 +28,8 @@ func (p Params) Place(split, checksum string) parts.Place {
 	return parts.Place{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Want: want}
 }
 
-// readParts reads the training data from parts of the graph. Of the facts it reads only the keys by which batches are
-// made.
+// readParts reads the training data from parts of the graph. Of the facts it reads only the keys by
+// which batches are made.
 func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 	loaded, err := encode.Open(ctx, p.Graph, true)
 	if err != nil {

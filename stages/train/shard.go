@@ -76,8 +76,8 @@ func (f *shardFn) train(ctx context.Context, session *Session, shard int) error 
 	return err
 }
 
-// A process keeps between rounds its learn.Workers, whose buffers take longer to make than a short round, and what they
-// train on.
+// A process keeps between rounds its learn.Workers, whose buffers take longer to make than a short round, and
+// what they train on.
 const (
 	trainerKind  = "learner"
 	trainingKind = "training set"

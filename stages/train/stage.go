@@ -33,8 +33,8 @@ type Params struct {
 	Bundles string
 	// Run is the training.
 	Run learn.Run
-	// Together is how many shards of Rounds a process trains at the same time, each on a device of its own; less than 2
-	// is one.
+	// Together is how many shards of Rounds a process trains at the same time, each on a device of its own;
+	// less than 2 is one.
 	Together int
 	// Session is the ID of a Session of the process that starts the pipeline. Optional.
 	Session string

@@ -77,8 +77,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestLearn trains in one element, reports each epoch to the process that started the pipeline, and stops with a
-// checkpoint.
+// TestLearn trains in one element, reports each epoch to the process that started the pipeline, and
+// stops with a checkpoint.
 func TestLearn(t *testing.T) {
 	graph, _ := stagetest.Graph(t, 20, 1)
 	p, epochs := params(graph, storagetest.Memory(t), 1, 2), map[int]bool{}

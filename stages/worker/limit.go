@@ -77,9 +77,8 @@ func Start() {
 	}
 }
 
-// Stop cancels all work of this process and returns when it has ended. A runner may give up a
-// pipeline while some of its steps still write files, which would appear after their folder was
-// removed.
+// Stop cancels all work of this process and returns when it has ended. A runner may give up a pipeline while some of
+// its steps still write files, which would appear after their folder was removed.
 func Stop() {
 	process.Lock()
 	defer process.Unlock()

@@ -35,8 +35,8 @@ func Model(ctx context.Context, folder checkpoint.Folder, name string, loaded *k
 	return answer.New(loaded, record, set, answer.Means{}), nil
 }
 
-// KeepParameters lets Model find the parameters of a model that this process has opened from its folder, or saved
-// there.
+// KeepParameters lets Model find the parameters of a model that this process has opened from its
+// folder, or saved there.
 func KeepParameters(m *answer.Model) {
 	_, _ = parametersOf(m.Folder, m.Record, m.KG, func() (*parameters.Set[float32], error) { return m.Parameters, nil })
 }

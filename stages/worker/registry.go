@@ -7,9 +7,8 @@ import (
 
 var registry sync.Map // values by id
 
-// Register makes a value known to the DoFns that run in this process, under an id that no other
-// process has, until release is called. It carries what a DoFn's exported fields cannot: functions
-// and channels.
+// Register makes a value known to the DoFns that run in this process, under an id that no other process has, until
+// release is called. It carries what a DoFn's exported fields cannot: functions and channels.
 func Register(value any) (id string, release func()) {
 	id = rand.Text()
 	registry.Store(id, value)

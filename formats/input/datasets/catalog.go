@@ -16,8 +16,7 @@ import (
 type Entry struct {
 	// Name is also the name of its folder.
 	Name string
-	// Inference names the folder of its inference graph; empty if test queries use the training
-	// graph.
+	// Inference names the folder of its inference graph; empty if test queries use the training graph.
 	Inference string
 	// Source is where to download its files.
 	Source string

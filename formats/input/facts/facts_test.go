@@ -435,8 +435,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// FuzzJSONLines checks that every line is a fact, is bad, or is blank at the end, and that a fact's names are in its
-// line.
+// FuzzJSONLines checks that every line is a fact, is bad, or is blank at the end, and that a fact's
+// names are in its line.
 func FuzzJSONLines(f *testing.F) {
 	for _, text := range []string{"", "[\"a\",\"r\",\"b\"]\n", "{\"head\":\"a\",\"relation\":\"r\",\"tail\":-1}\n\n", "{\"s\":1,\"p\":null}", "[1,2,3]\n{",
 		"\x1f\x8b", "[\"\\ud800\",\"r\",\"b\"]"} {

@@ -40,10 +40,10 @@ func (l *Labels) Name(id string) (string, bool) {
 	return l.withoutLabel(id), true
 }
 
-// withoutLabel returns the name of an id that has no label: its text, unless that is the name of an id with a label. X
-// becomes X (X) then, and as that may be an id, too, this becomes X (X) (X), and so on: each id of the series takes the
-// next text that no label has. The name depends on the id and the labels alone, so that all files of a graph have the
-// same.
+// withoutLabel returns the name of an id that has no label: its text, unless that is the name of an id with a
+// label. X becomes X (X) then, and as that may be an id, too, this becomes X (X) (X), and so on: each id of the
+// series takes the next text that no label has. The name depends on the id and the labels alone, so that all files
+// of a graph have the same.
 func (l *Labels) withoutLabel(id string) string {
 	for at := range len(id) + 1 {
 		first := id[:at]
@@ -161,8 +161,8 @@ func ReadNameIDs(ctx context.Context, url string) (*Labels, error) {
 	return l, l.distinguish(lines)
 }
 
-// readNumbers reads OpenKE's train2id.txt: the number of facts, then lines of the ids of head, tail and relation, in
-// this order.
+// readNumbers reads OpenKE's train2id.txt: the number of facts, then lines of the ids of head, tail and
+// relation, in this order.
 func readNumbers(url string, r io.Reader, each Each, bad Bad) error {
 	return eachCounted(url, r, func(line int, text string) error {
 		ids := strings.Fields(text)

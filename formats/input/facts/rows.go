@@ -48,8 +48,8 @@ func usual(fields []string) (at [3]int, ok bool) {
 	return at, false
 }
 
-// plain returns the name of a column in lower case, without the mark of a comment, or of a space of ids as in
-// :START_ID(Person).
+// plain returns the name of a column in lower case, without the mark of a comment, or of a space of ids as
+// in :START_ID(Person).
 func plain(name string) string {
 	name = strings.TrimLeft(strings.ToLower(strings.TrimSpace(name)), "# ")
 	if name, _, space := strings.Cut(name, "_id("); space {

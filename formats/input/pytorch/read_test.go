@@ -200,8 +200,8 @@ func TestReadsULTRA(t *testing.T) {
 	}
 }
 
-// TestKeysSetAgain has dicts whose keys are set twice. Python's keep the position of the first and the value of the
-// last.
+// TestKeysSetAgain has dicts whose keys are set twice. Python's keep the position of the first and
+// the value of the last.
 func TestKeysSetAgain(t *testing.T) {
 	t.Parallel()
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }

@@ -81,8 +81,8 @@ func (p *Prefixes) Name(t Term) string {
 // encoded are bytes beyond ASCII.
 var encoded = regexp.MustCompile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 
-// decodeLetters decodes percent-encoded bytes if all of them are letters and digits; otherwise it returns them
-// unchanged.
+// decodeLetters decodes percent-encoded bytes if all of them are letters and digits; otherwise it
+// returns them unchanged.
 func decodeLetters(bytes string) string {
 	letters, err := url.PathUnescape(bytes)
 	if err != nil || strings.ContainsFunc(letters, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) }) {
@@ -91,8 +91,8 @@ func decodeLetters(bytes string) string {
 	return letters
 }
 
-// shorten returns an IRI with the prefix of its namespace, or in angle brackets if its scheme could be read as a
-// prefix.
+// shorten returns an IRI with the prefix of its namespace, or in angle brackets if its scheme could
+// be read as a prefix.
 func (p *Prefixes) shorten(t Term) string {
 	if p.list == nil {
 		p.prepare()

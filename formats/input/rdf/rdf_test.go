@@ -180,8 +180,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzTurtle checks that any text is read or refused with a line, and that what is read is the same when it is written
-// as N-Triples.
+// FuzzTurtle checks that any text is read or refused with a line, and that what is read is the same when it is
+// written as N-Triples.
 func FuzzTurtle(f *testing.F) {
 	for _, text := range []string{
 		"@prefix : <http://e/> . :a :r [ :s ( :b 1.5 'x'@en ) ] , <c%20> ; a :d .", "BASE <http://a/b> <> <c> <../d> .",

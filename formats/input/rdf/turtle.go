@@ -436,8 +436,8 @@ type scanner struct {
 // end is what peek and next return at the end of the text, or where it cannot be read.
 const end rune = -1
 
-// fail ends parsing with a syntax error on the present line, or with the error of the reader if the text could not be
-// read.
+// fail ends parsing with a syntax error on the present line, or with the error of the reader if the
+// text could not be read.
 func (s *scanner) fail(format string, arguments ...any) { s.failFrom(s.line, format, arguments...) }
 
 // failFrom ends parsing like fail, but names the line on which an unfinished text begins.

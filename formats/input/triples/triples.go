@@ -29,8 +29,8 @@ func EmptyError(name, fields string) error {
 	return fmt.Errorf("%s: %w; it needs lines of %s", name, ErrEmpty, fields)
 }
 
-// BadLine is a line that is not a fact, or a fact that cannot be used, with the reason. As an error it begins
-// "file:line:".
+// BadLine is a line that is not a fact, or a fact that cannot be used, with the reason. As an error it
+// begins "file:line:".
 type BadLine struct {
 	File string
 	Line int // from 1
@@ -81,8 +81,8 @@ func readChunk(name string, first int, r, after io.Reader, each func(line int, t
 	})
 }
 
-// inverseName returns the error of a relation whose name begins with ~: in a query it would be the inverse of
-// another relation.
+// inverseName returns the error of a relation whose name begins with ~: in a query it would be the inverse
+// of another relation.
 func inverseName(relation []byte) (reason string, help remedy.Help) {
 	return fmt.Sprintf("relation %q begins with ~, which queries use for the inverse of a relation", relation), remedy.Do("rename the relation")
 }

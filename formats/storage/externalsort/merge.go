@@ -11,9 +11,8 @@ import (
 // fanIn is how many files are merged at a time. Each takes a buffer of 64 KiB.
 const fanIn = 256
 
-// MergeRows calls each with the rows of all spills in order, equal ones in the order of their tags.
-// If there are more than fanIn spills, some are merged to new files first, whose names begin with
-// prefix.
+// MergeRows calls each with the rows of all spills in order, equal ones in the order of their tags. If there are more
+// than fanIn spills, some are merged to new files first, whose names begin with prefix.
 func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r Row, tag int) error) error {
 	return mergeAll(ctx, rows, spills, prefix, each)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Sorter sorts rows beyond memory: whenever they fill its buffer, it writes them to a spill file, in order and without
-// repetitions.
+// Sorter sorts rows beyond memory: whenever they fill its buffer, it writes them to a spill file, in order and
+// without repetitions.
 type Sorter struct {
 	// Spills are the spill files that are written.
 	Spills []Spill

@@ -69,8 +69,7 @@ func (w *Writer[T]) Write(record T) error {
 	return err
 }
 
-// Cut ends a Spill and begins the next. It returns the one that ended, which can be read after
-// Commit.
+// Cut ends a Spill and begins the next. It returns the one that ended, which can be read after Commit.
 func (w *Writer[T]) Cut() Spill {
 	ended := w.spill
 	w.codec, w.spill = w.kind.codec(), Spill{URL: ended.URL, Offset: ended.Offset + ended.Length}

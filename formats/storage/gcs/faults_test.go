@@ -15,8 +15,8 @@ import (
 	"tagnet/formats/storage/storagetest"
 )
 
-// TestFileSystemUnderFaults checks that all promises are kept while a quarter of the requests fails for a
-// temporary reason.
+// TestFileSystemUnderFaults checks that all promises are kept while a quarter of the requests fails for
+// a temporary reason.
 func TestFileSystemUnderFaults(t *testing.T) {
 	for _, fault := range gcstest.Temporary {
 		t.Run(fault.String(), func(t *testing.T) {

@@ -103,8 +103,7 @@ func newClient(host string) (*cloud.Client, error) {
 // emulatorVariable is the environment variable that names an emulator's host, for the client too.
 const emulatorVariable = "STORAGE_EMULATOR_HOST"
 
-// reach returns an error if no server listens at the emulator's host. The client would retry until
-// Patience ends.
+// reach returns an error if no server listens at the emulator's host. The client would retry until Patience ends.
 func reach(ctx context.Context, host string) error {
 	text := host
 	if !strings.Contains(text, "://") {
@@ -163,9 +162,8 @@ func bucketError(ctx context.Context, doing, name string, err error) error {
 	return &unavailable{fmt.Sprintf("%s %s: %s", doing, bucketURL(name), reason(name, err)), api}
 }
 
-// unavailable is the error of a request that was not answered or was refused. It does not wrap the
-// client's error of a broken connection, which may wrap io.EOF: readers would take that for the end of the
-// object.
+// unavailable is the error of a request that was not answered or was refused. It does not wrap the client's error of a
+// broken connection, which may wrap io.EOF: readers would take that for the end of the object.
 type unavailable struct {
 	text string
 	api  *googleapi.Error // nil if there was no answer

@@ -9,8 +9,7 @@ var (
 	Patience = 3 * time.Minute
 	// Answer is how long an attempt waits for the response to begin, and for more of it.
 	Answer = time.Minute
-	// Pause is the longest pause before the first retry. It doubles with each further one, up to
-	// LongestPause.
+	// Pause is the longest pause before the first retry. It doubles with each further one, up to LongestPause.
 	Pause = time.Second
 	// LongestPause is the longest pause between two attempts.
 	LongestPause = 30 * time.Second

@@ -69,8 +69,7 @@ func TestNoResponse(t *testing.T) {
 	}
 }
 
-// staller is a server of one object. Some of its responses stall after a few bytes: the connection stays
-// open.
+// staller is a server of one object. Some of its responses stall after a few bytes: the connection stays open.
 type staller struct {
 	t       *testing.T
 	content string

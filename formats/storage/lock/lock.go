@@ -124,8 +124,8 @@ func Acquire(ctx context.Context, folder, command string, force bool) (Lock, err
 	}
 }
 
-// silence is how long Acquire waits for a lock file that another process is changing, or was stopped at, before it says
-// so.
+// silence is how long Acquire waits for a lock file that another process is changing, or was stopped
+// at, before it says so.
 const silence = 2 * time.Second
 
 // waiting says what Acquire waits for, and who holds the lock, since when.
@@ -193,8 +193,7 @@ func holder(ctx context.Context, folder string, content []byte) *Owner {
 	return &owner
 }
 
-// Check returns a *Lost error if another run has taken the lock over. The zero Lock is
-// never lost.
+// Check returns a *Lost error if another run has taken the lock over. The zero Lock is never lost.
 func (l Lock) Check(ctx context.Context) error {
 	if l.URL == "" {
 		return nil

@@ -245,9 +245,9 @@ func unshared(t *testing.T, folder string, program ...string) Owner {
 	return owner
 }
 
-// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container, whose id
-// stands for another process here, or for none. A namespace that sees the /proc of this one reads the start of no
-// process there.
+// TestOtherNamespace finds the lock of a live process in another PID namespace, as that of another container,
+// whose id stands for another process here, or for none. A namespace that sees the /proc of this one reads the
+// start of no process there.
 func TestOtherNamespace(t *testing.T) {
 	lockAndWait(t)
 	for name, program := range map[string][]string{
@@ -279,8 +279,8 @@ func TestOtherNamespace(t *testing.T) {
 	}
 }
 
-// TestOtherTimeNamespace finds the lock of a live process whose clock counts from another boot, so that its start reads
-// differently here.
+// TestOtherTimeNamespace finds the lock of a live process whose clock counts from another boot, so that its start
+// reads differently here.
 func TestOtherTimeNamespace(t *testing.T) {
 	lockAndWait(t)
 	folder := t.TempDir()

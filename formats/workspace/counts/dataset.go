@@ -10,8 +10,7 @@ import (
 
 // Dataset is the content of summary.json: the sizes of the tables of graph/.
 type Dataset struct {
-	// Dataset and Inference are the folders or catalog entries of the dataset and of its inference
-	// graph.
+	// Dataset and Inference are the folders or catalog entries of the dataset and of its inference graph.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference,omitempty"`
 	// Entities, Relations (without inverses), Facts (distinct) and Edges (two a fact) count the
@@ -115,8 +114,8 @@ type Division struct {
 	Facts [3]int64 `json:"facts"`
 	// Moved counts the facts that were moved to training, because one of their names is in no training fact.
 	Moved int64 `json:"moved"`
-	// Untested is the number of relations without a test fact, whose answers no metric measures. UntestedNames are the
-	// first ten.
+	// Untested is the number of relations without a test fact, whose answers no metric measures.
+	// UntestedNames are the first ten.
 	Untested      int      `json:"untested"`
 	UntestedNames []string `json:"untested_names,omitempty"`
 	// NearInverse is the number of relations that are nearly the inverse of another or of themselves, NearSame of

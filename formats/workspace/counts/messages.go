@@ -23,8 +23,8 @@ type Summary struct {
 	Edges   int64 `json:"edges"`
 	// Remove names what is removed from the graph of each query.
 	Remove string `json:"remove"`
-	// Reach is the most entities that a query propagates through, 0 for all. Edges with an end at another entity count
-	// as empty.
+	// Reach is the most entities that a query propagates through, 0 for all. Edges with an end at another
+	// entity count as empty.
 	Reach          int             `json:"reach,omitempty"`
 	Configurations []Configuration `json:"configurations"`
 	// ByLayer has the counts of each layer, in the order of Configurations.

@@ -56,9 +56,8 @@ func HashFolder(ctx context.Context, folder string) ([]File, error) {
 	return files, nil
 }
 
-// Vocabulary hashes names one by one, in the order of their ids. The hash in a manifest covers the
-// number of entities, all entities, the number of relations and all relations. Numbers have 8 bytes,
-// little-endian.
+// Vocabulary hashes names one by one, in the order of their ids. The hash in a manifest covers the number of entities,
+// all entities, the number of relations and all relations. Numbers have 8 bytes, little-endian.
 type Vocabulary struct {
 	sum  hash.Hash
 	text []byte

@@ -189,8 +189,7 @@ func TestVocabularyHashTellsVocabulariesApart(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no text makes the reader panic, and that Write accepts every manifest that Read
-// returns.
+// FuzzRead checks that no text makes the reader panic, and that Write accepts every manifest that Read returns.
 func FuzzRead(f *testing.F) {
 	text, err := encode(sample())
 	if err != nil {

@@ -81,8 +81,8 @@ type Ranks struct {
 	Optimistic  Metrics `json:"optimistic"`
 }
 
-// Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are zero
-// without ranks.
+// Metrics are the mean reciprocal rank, the shares of ranks up to 1, 3 and 10, and the mean rank. They are
+// zero without ranks.
 type Metrics struct {
 	MRR      float64 `json:"mrr"`
 	Hits1    float64 `json:"hits@1"`

@@ -70,9 +70,9 @@ func TestBelowPopularity(t *testing.T) {
 	}
 }
 
-// TestEveryMetric sets each field of Metrics alone: Plus adds it, Check names it, and the documentation of metrics.json
-// has its key. Each metric but the mean rank, which has no upper bound, has an interval under the same key, which Check
-// names, too.
+// TestEveryMetric sets each field of Metrics alone: Plus adds it, Check names it, and the documentation of
+// metrics.json has its key. Each metric but the mean rank, which has no upper bound, has an interval under the same
+// key, which Check names, too.
 func TestEveryMetric(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../README.md")

@@ -11,9 +11,9 @@ const (
 	// ValidAndTest takes the queries of the inference graph's validation and test facts together, and ranks like Test:
 	// the protocol of RED-GNN, AdaProp, A*Net and ULTRA in the inductive setting. The split is test.
 	ValidAndTest Protocol = "valid-and-test"
-	// GraIL takes the queries of the split, and ranks each answer among 50 candidates: itself and random entities that
-	// are no known answers. GraIL's paper speaks of 50 negatives; its program, and those that were derived from it,
-	// draw 49.
+	// GraIL takes the queries of the split, and ranks each answer among 50 candidates: itself and random
+	// entities that are no known answers. GraIL's paper speaks of 50 negatives; its program, and those that
+	// were derived from it, draw 49.
 	GraIL Protocol = "grail"
 )
 

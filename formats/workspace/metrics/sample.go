@@ -6,8 +6,8 @@ import (
 	"tagnet/formats/strict"
 )
 
-// Sample says that metrics were measured on a sample of queries, and how far the metrics of all queries may be from
-// them.
+// Sample says that metrics were measured on a sample of queries, and how far the metrics of all
+// queries may be from them.
 type Sample struct {
 	// Of is the number of queries of which the sample was taken, evenly.
 	Of int64 `json:"of"`

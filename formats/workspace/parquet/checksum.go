@@ -8,9 +8,8 @@ import (
 	"hash/crc32"
 )
 
-// The checksum is stored right before Parquet's footer: magic, version and the CRC-32C of the file
-// without the checksum, little-endian. The footer's offsets all point before it, so other readers
-// ignore it.
+// The checksum is stored right before Parquet's footer: magic, version and the CRC-32C of the file without the
+// checksum, little-endian. The footer's offsets all point before it, so other readers ignore it.
 const (
 	checksumMagic   = "TAGNETCK"
 	checksumVersion = 1

@@ -18,8 +18,8 @@ import (
 	"tagnet/formats/storage/storagetest"
 )
 
-// sampleRows returns rows of which every column has values of its own: whole numbers fall from column to column, as
-// ranks do.
+// sampleRows returns rows of which every column has values of its own: whole numbers fall from column to
+// column, as ranks do.
 func sampleRows[R Row](n int) []R {
 	rows := make([]R, n)
 	for i := range rows {

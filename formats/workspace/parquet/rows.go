@@ -51,8 +51,8 @@ type Answer struct {
 	// Score is the logit, Rank the filtered rank among all entities, from 1, with ties counted against the answer.
 	Score float32
 	Rank  int64
-	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction, (entity,
-	// ~relation, ?).
+	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction,
+	// (entity, ~relation, ?).
 	OtherScore float32
 	OtherRank  int64
 	// Probability is that the fact is true, given that the graph does not state it; nil where none is fitted or too few
@@ -99,16 +99,16 @@ type Triple struct {
 	// Query is the position of its first line in the user's file, from 0.
 	Query                int64
 	Head, Relation, Tail string
-	// Of the tail as an answer of (head, relation, ?): its logit, and its filtered rank, from 1, with ties counted
-	// against it.
+	// Of the tail as an answer of (head, relation, ?): its logit, and its filtered rank, from 1, with ties
+	// counted against it.
 	TailScore float32
 	TailRank  int64
 	// The same of the head as an answer of (tail, ~relation, ?).
 	HeadScore float32
 	HeadRank  int64
 	// Probability is that the triple is true, given that the graph does not state it; nil where none is fitted or too
-	// few facts of the relation are known. LogOdds tell triples of equal probability apart; nil where no probabilities
-	// are fitted.
+	// few facts of the relation are known. LogOdds tell triples of equal probability apart; nil where no
+	// probabilities are fitted.
 	Probability, LogOdds *float64
 	// Known is true if the fact is known: in the graph, or in another split.
 	Known bool

@@ -117,8 +117,7 @@ func TestEachDistances(t *testing.T) {
 	}
 }
 
-// TestEachDistancesStopsAtDamage damages the second batch: the rows before it are read, then the error names
-// the file.
+// TestEachDistancesStopsAtDamage damages the second batch: the rows before it are read, then the error names the file.
 func TestEachDistancesStopsAtDamage(t *testing.T) {
 	ctx := t.Context()
 	url := "mem://" + t.Name() + "/d.arrow"

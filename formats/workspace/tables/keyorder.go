@@ -8,8 +8,8 @@ type keyOrder struct {
 	last  [3]int32
 }
 
-// next takes the key of the next row. It is positive if that is larger than the one before, or the first, 0 if both are
-// equal.
+// next takes the key of the next row. It is positive if that is larger than the one before, or the first,
+// 0 if both are equal.
 func (o *keyOrder) next(key [3]int32) int {
 	order := slices.Compare(key[:], o.last[:])
 	if o.count == 0 {

@@ -29,8 +29,8 @@ type Part struct {
 	// of their facts.
 	Numbers        []int64
 	Asked, Answers []int32
-	// Known are the known answers, ascending, of one asked relation after the other, and KnownCounts how many each of
-	// them has.
+	// Known are the known answers, ascending, of one asked relation after the other, and KnownCounts how
+	// many each of them has.
 	Known, KnownCounts []int32
 }
 

@@ -42,8 +42,8 @@ func createRows(ctx context.Context, url string, schema *arrow.Schema, check fun
 	return w, err
 }
 
-// Write appends a row, whose ids are in the order of the table's columns. It returns an error for a row that no such
-// table has.
+// Write appends a row, whose ids are in the order of the table's columns. It returns an error for a row
+// that no such table has.
 func (w *RowsWriter) Write(a, b, c int32) error {
 	if err := w.check(a, b, c); err != nil {
 		return w.refuse("%v", err)

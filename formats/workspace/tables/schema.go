@@ -25,8 +25,8 @@ func newSchema(name string, fields []arrow.Field, further ...string) *arrow.Sche
 	return versionedSchema(name, Version, fields, further...)
 }
 
-// versionedSchema returns a schema whose metadata have the table's name and version, and further keys and values in
-// turn.
+// versionedSchema returns a schema whose metadata have the table's name and version, and further keys
+// and values in turn.
 func versionedSchema(name, version string, fields []arrow.Field, further ...string) *arrow.Schema {
 	keys, values := []string{schemaKey, versionKey}, []string{name, version}
 	for i := 0; i < len(further); i += 2 {

@@ -13,8 +13,7 @@ var typesSchema = newSchema("types", []arrow.Field{
 	int32Field("entity"), {Name: "type", Type: arrow.BinaryTypes.String},
 })
 
-// typesOrder checks what readers of types rely on: no negative id, rows sorted by (type, entity), and no
-// duplicates.
+// typesOrder checks what readers of types rely on: no negative id, rows sorted by (type, entity), and no duplicates.
 type typesOrder struct {
 	rows   int64
 	entity int32 // of the previous row

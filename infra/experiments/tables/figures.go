@@ -88,8 +88,8 @@ func (c datasetCounts) Configuration(split string, delta int) counts.Configurati
 	return c.Messages[split].Configurations[i]
 }
 
-// Saved returns the shares of messages that are not sent in training, by delta: without the empty ones, or as the paper
-// counts.
+// Saved returns the shares of messages that are not sent in training, by delta: without the empty ones, or
+// as the paper counts.
 func (c datasetCounts) Saved(paper bool) (shares []float64) {
 	for delta := range layers {
 		of := c.Configuration("train", delta)

@@ -50,8 +50,8 @@ func (e *evidence) Signs() map[string]int {
 // pair is NBFNet on a dataset, and fixed delta with the same hyperparameters.
 type pair struct{ Fixed, Full *model }
 
-// Pairs returns the datasets that both were trained on. Fixed delta may be trained for fewer epochs than that of the
-// main tables.
+// Pairs returns the datasets that both were trained on. Fixed delta may be trained for fewer epochs than that
+// of the main tables.
 func (e *evidence) Pairs() (list []pair) {
 	for _, dataset := range everywhere {
 		full := e.Model(dataset, "full")
@@ -154,8 +154,8 @@ func (e *evidence) ofPaper(m *model) bool {
 	})
 }
 
-// Further returns fixed delta on a dataset, and the models with results there that are not in the paper; none without
-// any.
+// Further returns fixed delta on a dataset, and the models with results there that are not in the
+// paper; none without any.
 func (e *evidence) Further(dataset string) []*model {
 	list := []*model{e.Model(dataset, "fixed")}
 	for _, m := range e.all() {

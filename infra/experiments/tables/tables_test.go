@@ -127,8 +127,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestFrontier makes the table of train --minutes from results and earlier points: those of a choice in the order of
-// their queries.
+// TestFrontier makes the table of train --minutes from results and earlier points: those of a choice in the
+// order of their queries.
 func TestFrontier(t *testing.T) {
 	t.Parallel()
 	traits := engine.Measured{Made: []byte(`{"facts": 9, "entities": 5, "relations": 2, "answers": 1.5}`)}

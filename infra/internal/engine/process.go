@@ -40,8 +40,8 @@ func (e *Engine) process(ctx context.Context, log, program string, arguments []s
 		fmt.Fprintln(e.Diagnostics, "interrupted: waiting for the command to save what it has")
 		return c.Process.Signal(syscall.SIGTERM)
 	}
-	// A terminal interrupts its process group: the process would get two interrupts, and the second one would end it at
-	// once.
+	// A terminal interrupts its process group: the process would get two interrupts, and the second one
+	// would end it at once.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	begun := time.Now()
 	if err = c.Start(); err != nil {

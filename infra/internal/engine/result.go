@@ -23,8 +23,8 @@ type Result struct {
 	FormatVersion int `json:"format_version"`
 	// Run is the name of the run, and of its file without .json below the folder of the results.
 	Run string `json:"run"`
-	// Inputs are the values that decide the metrics, such as hyperparameters, a seed and checksums of files, by their
-	// names.
+	// Inputs are the values that decide the metrics, such as hyperparameters, a seed and checksums of
+	// files, by their names.
 	Inputs map[string]string `json:"inputs,omitempty"`
 	// Commit is that of the program, empty if it is not known, and Modified reports changes that are not in the commit.
 	Commit   string  `json:"commit,omitempty"`
@@ -82,8 +82,8 @@ type Training struct {
 	Curve     []Epoch `json:"curve,omitempty"`
 }
 
-// Epoch is one epoch of a training. Valid has the pessimistic metrics on the validation split, and is nil without a
-// validation.
+// Epoch is one epoch of a training. Valid has the pessimistic metrics on the validation split, and is nil
+// without a validation.
 type Epoch struct {
 	Epoch        int              `json:"epoch"`
 	Loss         float64          `json:"loss"`

@@ -26,8 +26,8 @@ type Run struct {
 	Name string
 	// Inputs decide the metrics. A result with others is stale.
 	Inputs map[string]string
-	// Clean are folders of the work that are removed before the first command, so that all of them are made while the
-	// clock runs.
+	// Clean are folders of the work that are removed before the first command, so that all of them are made
+	// while the clock runs.
 	Clean    []string
 	Commands []Command
 }
@@ -44,8 +44,8 @@ type Command struct {
 	Words Words
 	// Make is called instead of a command if it is set. Its value is kept as JSON.
 	Make func(ctx context.Context, work string) (any, error)
-	// Training is the folder of a run that is trained, Evaluation that of metrics, and Graph that of a graph, all below
-	// the work.
+	// Training is the folder of a run that is trained, Evaluation that of metrics, and Graph that of a graph,
+	// all below the work.
 	Training, Evaluation, Graph string
 	// Unfitted ends the command when the checkpoints of the training are complete, before it fits probabilities.
 	Unfitted bool

@@ -152,8 +152,8 @@ func (r *runner) Logging(stream fnpb.BeamFnLogging_LoggingServer) error {
 	}
 }
 
-// host is a machine on which boot programs run: a folder for temporary files, and one in which workers say that they
-// run.
+// host is a machine on which boot programs run: a folder for temporary files, and one in which
+// workers say that they run.
 type host struct{ temporary, started string }
 
 func newHost(t *testing.T) host {

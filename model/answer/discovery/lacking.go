@@ -13,9 +13,9 @@ const (
 	IsWanted
 )
 
-// Lacking returns a function that receives sorted rows with their tags and passes on each query with its wanted
-// answers, ascending, that it does not list, and a function that passes on the last query. each must not keep the
-// answers.
+// Lacking returns a function that receives sorted rows with their tags and passes on each query with its
+// wanted answers, ascending, that it does not list, and a function that passes on the last query. each must
+// not keep the answers.
 func Lacking(each func(q graph.Query, answers []int32) error) (add func(r externalsort.Row, tag int) error, end func() error) {
 	var query graph.Query
 	var answers []int32

@@ -55,8 +55,8 @@ func Weights(c configuration.Configuration) string {
 	return share
 }
 
-// Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query and are
-// then reused.
+// Worker explains one answer at a time. It is not for concurrent use. Its buffers grow to the largest query
+// and are then reused.
 type Worker struct {
 	explainer  *Explainer
 	propagator *propagation.Propagator

@@ -93,8 +93,8 @@ func compareEdgeValues(t *testing.T, got, want [][]propagation.Edge, tolerance f
 // smallest is the least magnitude that tolerances are relative to: tiny values are what is left of terms that cancel.
 const smallest = 1e-3
 
-// comparePaths compares paths with the golden ones. Paths whose weights differ by less than rounding may be in another
-// order.
+// comparePaths compares paths with the golden ones. Paths whose weights differ by less than rounding may
+// be in another order.
 func comparePaths(t *testing.T, got []Path, want []golden.ExplainedPath, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -147,8 +147,8 @@ func newDraws() *weightstest.Draws {
 	}}
 }
 
-// TestMatchesReference compares the values of all edges with the float64 specification, for every option, and removed
-// edges.
+// TestMatchesReference compares the values of all edges with the float64 specification, for every
+// option, and removed edges.
 func TestMatchesReference(t *testing.T) {
 	t.Parallel()
 	compared, draws := 0, newDraws()
@@ -259,8 +259,8 @@ func within(pass *spec.Pass, answer int32, q graph.Query, c *golden.Case) [][]pr
 	return kept
 }
 
-// TestBestPaths compares the dynamic program with the specification's, path by path and bit by bit, on edges with
-// many ties.
+// TestBestPaths compares the dynamic program with the specification's, path by path and bit by bit, on
+// edges with many ties.
 func TestBestPaths(t *testing.T) {
 	t.Parallel()
 	found, tied := 0, 0
@@ -384,8 +384,8 @@ func TestSimplePaths(t *testing.T) {
 // paths have equal weights. The senders of the chains' ends are in another order, so that sums are rounded otherwise.
 func TestEqualEvidence(t *testing.T) {
 	t.Parallel()
-	// Source 0, answer 1; chains 0-2-3-1 and 0-5-4-1. Entities 6 to 9 hang on 3 and 4 with relations in opposite
-	// orders.
+	// Source 0, answer 1; chains 0-2-3-1 and 0-5-4-1. Entities 6 to 9 hang on 3 and 4 with relations
+	// in opposite orders.
 	facts := []graph.Fact{
 		{Head: 0, Relation: 0, Tail: 2}, {Head: 2, Relation: 1, Tail: 3}, {Head: 3, Relation: 0, Tail: 1},
 		{Head: 0, Relation: 0, Tail: 5}, {Head: 5, Relation: 1, Tail: 4}, {Head: 4, Relation: 0, Tail: 1},
@@ -508,8 +508,8 @@ func TestRelationsFromAGraph(t *testing.T) {
 	}
 }
 
-// tabled returns the model whose relation embeddings are parameters: those that the source of another model gives to a
-// query.
+// tabled returns the model whose relation embeddings are parameters: those that the source of another
+// model gives to a query.
 func tabled(g *graph.Graph, c configuration.Configuration, p *parameters.Set[float32], relation int32,
 	k kernel.Kernel) (configuration.Configuration, *parameters.Set[float64]) {
 	source := relations.New(g, nil, c, true)

@@ -21,9 +21,9 @@ type Curve struct {
 	Blocks []Block `json:"blocks"`
 }
 
-// odds returns the odds of being labeled in a block, with half an observation of each kind added, so that few
-// observations give neither 0 nor infinite odds. With thinned observations, the lack of unlabeled ones means less, by
-// Weight.
+// odds returns the odds of being labeled in a block, with half an observation of each kind added, so that
+// few observations give neither 0 nor infinite odds. With thinned observations, the lack of unlabeled ones
+// means less, by Weight.
 func (c Curve) odds(b Block) float64 {
 	return (float64(b.Labeled) + .5) / (float64(b.Unlabeled) + .5*c.Weight)
 }

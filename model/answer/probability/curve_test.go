@@ -61,8 +61,8 @@ func TestCurveIsIsotonic(t *testing.T) {
 	}
 }
 
-// TestFewThinnedAtTheTop checks that labeled observations beside which thinned ones may lie unseen are not surer for
-// it.
+// TestFewThinnedAtTheTop checks that labeled observations beside which thinned ones may lie unseen
+// are not surer for it.
 func TestFewThinnedAtTheTop(t *testing.T) {
 	t.Parallel()
 	list := []judged{{9, true, 1}, {9, true, 1}}

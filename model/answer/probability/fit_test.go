@@ -92,8 +92,8 @@ func (w *world) estimator(t *testing.T, m *Model, missing float64) *Estimator {
 	return e
 }
 
-// TestProbabilitiesHold fits to facts and candidates, some of which are true, and checks that so many are as their
-// probabilities say.
+// TestProbabilitiesHold fits to facts and candidates, some of which are true, and checks that so many are as
+// their probabilities say.
 func TestProbabilitiesHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3000, 300, 12_000, .7)
@@ -212,8 +212,8 @@ func TestNothingTellsFactsFromOthers(t *testing.T) {
 	}
 }
 
-// area returns the probability that a labeled observation has higher log odds than another one, and the number of
-// labeled ones.
+// area returns the probability that a labeled observation has higher log odds than another one, and the
+// number of labeled ones.
 func area(list []judged) (area, labeled float64) {
 	slices.SortFunc(list, func(a, b judged) int {
 		if a.logOdds < b.logOdds {
@@ -434,8 +434,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestOrderOfTheObservations checks that the order in which workers observe changes no byte, nor does seeing a
-// candidate twice.
+// TestOrderOfTheObservations checks that the order in which workers observe changes no byte, nor does
+// seeing a candidate twice.
 func TestOrderOfTheObservations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 500, 50, 2000, 1)

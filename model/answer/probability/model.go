@@ -18,8 +18,8 @@ type Model struct {
 	// Source identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when
 	// it reads the file.
 	Source Source `json:"source"`
-	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and
-	// lists empty.
+	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts
+	// are 0 and lists empty.
 	TooFew bool   `json:"too_few,omitempty"`
 	Sample Sample `json:"sample"`
 	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
@@ -38,8 +38,8 @@ type Model struct {
 	Features []string     `json:"features"`
 	Folds    []Regression `json:"folds"`
 	Curve    Curve        `json:"curve"`
-	// Checksum is the checksum of the file that the model was read from: the SHA-256 of the text with zeros in its
-	// place.
+	// Checksum is the checksum of the file that the model was read from: the SHA-256 of the text with
+	// zeros in its place.
 	Checksum string `json:"checksum"`
 }
 
@@ -72,8 +72,8 @@ func ownIntercepts(labeled []int) []int {
 	return relations
 }
 
-// group returns the index of the intercept of a fact's relation and hops, or false if there are no probabilities for
-// the relation.
+// group returns the index of the intercept of a fact's relation and hops, or false if there are no
+// probabilities for the relation.
 func (m *Model) group(o *Observation) (group int, claimed bool) {
 	relation, found := slices.BinarySearch(m.OwnIntercepts, int(o.Relation))
 	if !found {

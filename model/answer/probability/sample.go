@@ -140,8 +140,8 @@ func (s Size) Observed(sample Sample) int64 {
 	return min(s.Facts, int64(sample.Facts)) + int64(observations)
 }
 
-// fits reports whether the unlabeled observations of a sample are not too many, and take no more propagations than
-// most.
+// fits reports whether the unlabeled observations of a sample are not too many, and take no more
+// propagations than most.
 func (s Size) fits(sample Sample, most float64) bool {
 	propagations, observations := s.unlabeled(sample)
 	return propagations <= most && observations <= mostUnlabeled

@@ -126,8 +126,8 @@ func TestDrawQueries(t *testing.T) {
 	}
 }
 
-// TestDrawQueriesOfManyRelations draws from 6 billion queries, which is as quick as from few, and ends with its
-// context.
+// TestDrawQueriesOfManyRelations draws from 6 billion queries, which is as quick as from few, and
+// ends with its context.
 func TestDrawQueriesOfManyRelations(t *testing.T) {
 	t.Parallel()
 	const entities, relations, most = 80_000, 40_001, 1_000

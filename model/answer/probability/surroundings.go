@@ -114,8 +114,8 @@ func (s *Surroundings) pair() {
 		if holders > 0 {
 			t.absentLess = absentAll(holders-1) - s.evidence(holders-1, holders, 0).absent
 		}
-		// Relations that leave an entity with this one replace their share of these sums. Those of one entity are often
-		// alike.
+		// Relations that leave an entity with this one replace their share of these sums. Those of one
+		// entity are often alike.
 		var change changes
 		for i, r := range met {
 			if i == 0 || s.holders[r] != s.holders[met[i-1]] || counts[r] != change.both {
@@ -135,8 +135,8 @@ func (s *Surroundings) pair() {
 // holds reports whether the pair of two relations, if it occurs, is held.
 func (s *Surroundings) holds(q, r int32) bool { return min(s.holders[q], s.holders[r]) >= s.many }
 
-// changes holds what one relation adds to the sums of another relation's row. both is the number of entities that both
-// leave.
+// changes holds what one relation adds to the sums of another relation's row. both is the number of
+// entities that both leave.
 type changes struct {
 	both                      int32
 	absent, absentLess, shift float64

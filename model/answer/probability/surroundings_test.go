@@ -9,8 +9,8 @@ import (
 	"tagnet/model/graph"
 )
 
-// randomFacts returns distinct facts of a graph with loops, pairs of entities with several relations, and relations of
-// few facts.
+// randomFacts returns distinct facts of a graph with loops, pairs of entities with several relations, and
+// relations of few facts.
 func randomFacts(entities, relations int32, n int, random *rand.Rand) []graph.Fact {
 	var facts []graph.Fact
 	for range n {

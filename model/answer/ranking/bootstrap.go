@@ -110,8 +110,8 @@ func (r *replicate) value(metric int) float64 {
 	return float64(r.sums[metric]) / unit / float64(r.queries)
 }
 
-// Intervals returns the 95% intervals of the metrics. It is nil with fewer than ten queries, of which a bootstrap can
-// tell nothing.
+// Intervals returns the 95% intervals of the metrics. It is nil with fewer than ten queries, of which a
+// bootstrap can tell nothing.
 func (b *Bootstrap) Intervals() *metrics.Intervals {
 	var all metrics.Intervals
 	for i, metric := range metrics.Table {
@@ -141,8 +141,8 @@ func (b *Bootstrap) Difference(other *Bootstrap) (metrics.Interval, bool) {
 // mrr is the line of the MRR in the table.
 const mrr = 0
 
-// interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for fewer than ten
-// queries.
+// interval returns the 2.5% and 97.5% quantiles of a function of both bootstraps' replicates, false for
+// fewer than ten queries.
 func (b *Bootstrap) interval(other *Bootstrap, measure func(own, other *replicate) float64) (metrics.Interval, bool) {
 	const fewest = 10
 	if b.Queries < fewest || other.Queries < fewest {

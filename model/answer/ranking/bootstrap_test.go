@@ -20,8 +20,8 @@ func bootstrapOf(seed uint64, ranks []int64) *Bootstrap {
 	return &b
 }
 
-// TestWeightsArePoisson checks mean, variance and the largest weights, and that neighboring replicates and queries are
-// uncorrelated.
+// TestWeightsArePoisson checks mean, variance and the largest weights, and that neighboring replicates and
+// queries are uncorrelated.
 func TestWeightsArePoisson(t *testing.T) {
 	t.Parallel()
 	const queries = 2000
@@ -141,8 +141,8 @@ func TestBootstrapIsExactAndMergeable(t *testing.T) {
 	}
 }
 
-// TestDifferencesArePaired checks that a small improvement of every query is told from none, although both intervals
-// overlap.
+// TestDifferencesArePaired checks that a small improvement of every query is told from none, although
+// both intervals overlap.
 func TestDifferencesArePaired(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 9))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestChance compares the MRR of random scores with that of drawn ranks, and its standard error with how the drawn MRR
-// varies.
+// TestChance compares the MRR of random scores with that of drawn ranks, and its standard error with how
+// the drawn MRR varies.
 func TestChance(t *testing.T) {
 	t.Parallel()
 	candidates := []int64{1, 2, 7, 64, 65, 500}

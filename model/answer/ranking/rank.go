@@ -1,7 +1,7 @@
 package ranking
 
-// Rank is the rank of one answer among its candidates, from 1, by each way of counting ties: Pessimistic, Optimistic
-// and Mean.
+// Rank is the rank of one answer among its candidates, from 1, by each way of counting ties: Pessimistic,
+// Optimistic and Mean.
 type Rank struct {
 	// Pessimistic counts every tie against the answer (the paper's rank), Optimistic for it.
 	Pessimistic, Optimistic int64
@@ -19,8 +19,8 @@ func (r Rank) Tied() bool { return r.Pessimistic != r.Optimistic }
 // scores has an entry per entity; known lists the known answers of the query in ascending order, with or without
 // the answer itself.
 //
-// A NaN never improves a rank: an answer with a NaN is last, and another entity's NaN counts as higher than the
-// answer's score.
+// A NaN never improves a rank: an answer with a NaN is last, and another entity's NaN counts as higher than
+// the answer's score.
 func Filtered(scores []float32, answer int32, known []int32) Rank {
 	own := scores[answer]
 	var notLower, higher int64

@@ -33,9 +33,9 @@ const (
 // Plain reports whether the selection lists the entities with the highest scores, whatever they are.
 func (s Selection) Plain() bool { return s.Known == Counted && s.Candidates == nil }
 
-// Top returns the entities that are listed, highest score first, equal scores by smaller id. scores has an entry per
-// entity, known lists the query's known answers in ascending order. The result lies in buffer, which grows if it is too
-// small.
+// Top returns the entities that are listed, highest score first, equal scores by smaller id. scores has an
+// entry per entity, known lists the query's known answers in ascending order. The result lies in buffer, which
+// grows if it is too small.
 func (s Selection) Top(scores []float32, source int32, known []int32, buffer []Candidate) []Candidate {
 	if s.Plain() {
 		return Top(scores, s.K, buffer)

@@ -7,11 +7,11 @@ import (
 
 // The size of a shard.
 const (
-	// shardWork is the multiply-adds of a shard, some seconds of a core: enough that a shard costs little beside its
-	// work.
+	// shardWork is the multiply-adds of a shard, some seconds of a core: enough that a shard costs
+	// little beside its work.
 	shardWork = 1 << 35
-	// maxShards is the most shards of large work, so that each of a few hundred workers has some and files are not
-	// many.
+	// maxShards is the most shards of large work, so that each of a few hundred workers has some and
+	// files are not many.
 	maxShards = 256
 	// MaxRows bounds the rows of a shard's tables, which a worker holds, and MaxPaths the paths of its explanations,
 	// each of which counts as rowsOfPath: it has a text and steps.
@@ -46,8 +46,8 @@ func shards(queries int, work float64) int {
 	return int(max(1, min(maxShards, work/shardWork*float64(queries))))
 }
 
-// Count returns about how many ranges Queries.Cut makes of a number of distinct queries, whose tables have a number of
-// rows.
+// Count returns about how many ranges Queries.Cut makes of a number of distinct queries, whose tables
+// have a number of rows.
 func Count(queries, rows int64, work float64) int64 {
 	return max(int64(shards(int(queries), work)), (rows+MaxRows-1)/MaxRows)
 }

@@ -57,8 +57,8 @@ type givenLines struct {
 	each  int             // triples of a line
 }
 
-// readGiven reads the table of triples or pairs, sorted by fact and each once; an answer keeps the number of its first
-// row.
+// readGiven reads the table of triples or pairs, sorted by fact and each once; an answer keeps the
+// number of its first row.
 func readGiven(ctx context.Context, view *kg.View, p Params) (*givenLines, error) {
 	known, err := view.Answers(ctx)
 	if err != nil {

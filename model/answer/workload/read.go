@@ -19,11 +19,11 @@ type QueriedGraph struct {
 	Graph string
 	// Without are base relations whose facts are left out; see kg.KG.Without.
 	Without []string `json:",omitempty"`
-	// Split names the split whose queries, graph and known answers are read; a user's queries may be about kg.All.
-	// Required.
+	// Split names the split whose queries, graph and known answers are read; a user's queries may be
+	// about kg.All. Required.
 	Split string
-	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value reads them
-	// from tables.
+	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value
+	// reads them from tables.
 	Parts parts.Place
 }
 
@@ -34,8 +34,8 @@ type Params struct {
 	// ones of GraIL. Every protocol but Test needs the split test.
 	Protocol metrics.Protocol
 	Seed     int64
-	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and Given says what they
-	// are. Optional.
+	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and Given says what
+	// they are. Optional.
 	Queries string
 	Given   Given
 	// Ask are the queries instead, if it has relations.
@@ -64,8 +64,8 @@ type Queries interface {
 	Len() int
 	// Range returns the queries [from, to), ordered by source and relation.
 	Range(from, to int) ([]answer.Request, error)
-	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the Work, Best and Paths of
-	// the parameters.
+	// Cut cuts them into ranges [from, to) of about equal work and of bounded rows, given the Work, Best and
+	// Paths of the parameters.
 	Cut(p Params) [][2]int
 }
 

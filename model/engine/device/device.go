@@ -29,8 +29,8 @@ type Device interface {
 	Allocate(bytes int64) (Pointer, error)
 	// Free waits for the work of all streams and returns memory that Allocate gave.
 	Free(p Pointer) error
-	// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it
-	// returns.
+	// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be
+	// changed once it returns.
 	CopyIn(to Pointer, from []byte) error
 	// CopyOut waits for all earlier work of the stream and copies bytes from the device.
 	CopyOut(to []byte, from Pointer) error

@@ -76,9 +76,9 @@ func (h *Head[F]) NewGradients() *Gradients[F] {
 	return g
 }
 
-// Run computes the loss of one query, the sum over its answers, and sets its gradients. query is its embedding, [d];
-// entities are, for each answer, the answer and its negatives. share multiplies loss and gradients: 1/B in a batch of B
-// answers.
+// Run computes the loss of one query, the sum over its answers, and sets its gradients. query is its embedding,
+// [d]; entities are, for each answer, the answer and its negatives. share multiplies loss and gradients: 1/B in a
+// batch of B answers.
 func (h *Head[F]) Run(query []F, entities []int32, share float64, into *Gradients[F]) (loss float64, err error) {
 	c := h.candidates
 	count := len(c.entities)

@@ -474,8 +474,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// TestAnswersAddUp runs a query of three answers: its loss and gradients are the sums over the answers alone, around
-// one propagation.
+// TestAnswersAddUp runs a query of three answers: its loss and gradients are the sums over the answers alone,
+// around one propagation.
 func TestAnswersAddUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases() {

@@ -107,8 +107,7 @@ func (c *conditioned[F]) backward(in [][]F, _, gradient []F, gradients [][]F) er
 	return nil
 }
 
-// output is a linear map to one number a row: out_i = w x_i + b, for x [n, k], w [1, k],
-// b [1].
+// output is a linear map to one number a row: out_i = w x_i + b, for x [n, k], w [1, k], b [1].
 type output[F parameters.Float] struct {
 	n, k     int
 	products Products[F]

@@ -24,8 +24,7 @@ type step struct {
 	to        int
 }
 
-// newMachine returns a machine for a complete graph, whose inputs have values, and the node of the
-// result.
+// newMachine returns a machine for a complete graph, whose inputs have values, and the node of the result.
 func newMachine(g *gorgonia.ExprGraph, result *gorgonia.Node) (*machine, error) {
 	nodes, err := gorgonia.Sort(g)
 	if err != nil {

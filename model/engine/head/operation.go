@@ -23,9 +23,8 @@ type rule[F parameters.Float] interface {
 // operation is a Gorgonia operation that follows a rule. It owns its output and the gradients of its
 // inputs, so that a run allocates none of them.
 //
-// Gorgonia needs an operation for the gradient of each input. These have all inputs of the backward
-// pass, so that they run after the forward pass, and share one backward pass, which the first of them
-// runs.
+// Gorgonia needs an operation for the gradient of each input. These have all inputs of the backward pass, so that they
+// run after the forward pass, and share one backward pass, which the first of them runs.
 type operation[F parameters.Float] struct {
 	named
 	shapes    []tensor.Shape
@@ -37,8 +36,8 @@ type operation[F parameters.Float] struct {
 	forwards, backwardsDone uint64
 }
 
-// named has the methods that all operations share. Names are unique in a graph: Gorgonia merges operations of
-// equal hash.
+// named has the methods that all operations share. Names are unique in a graph: Gorgonia merges
+// operations of equal hash.
 type named string
 
 func (n named) ReturnsPtr() bool      { return false }
@@ -180,8 +179,7 @@ func (g *gradientOperation[F]) Do(inputs ...gorgonia.Value) (gorgonia.Value, err
 	return o.gradients[g.input], nil
 }
 
-// flatten copies [n, 1] to [n]. Gorgonia's own reshape shares memory that a later operation may
-// overwrite.
+// flatten copies [n, 1] to [n]. Gorgonia's own reshape shares memory that a later operation may overwrite.
 type flatten[F parameters.Float] struct{}
 
 func (flatten[F]) forward(in [][]F, out []F) error {

@@ -9,8 +9,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// A head runs for many queries, and none may affect the next. SumInto sums query by query and ignores
-// previous values.
+// A head runs for many queries, and none may affect the next. SumInto sums query by query and ignores previous values.
 func TestQueriesLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	for _, k := range kernel.Available() {

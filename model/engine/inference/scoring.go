@@ -69,10 +69,10 @@ func (s *Scorer) Worker() *Worker {
 	return &Worker{scorer: s, propagator: s.first.Clone(), zero: make([]float32, s.configuration.Dim)}
 }
 
-// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?). A score that is NaN or
-// infinite is an error, ErrNotFinite. All unreached entities get the same score. Queries of one source are cheaper one
-// after another: they share the search and the layout, which changes no bit of the scores. Scores checks ctx before
-// each layer.
+// Scores sets scores, [V], to the logit of every entity as the answer of (source, relation, ?). A score that is NaN
+// or infinite is an error, ErrNotFinite. All unreached entities get the same score. Queries of one source are
+// cheaper one after another: they share the search and the layout, which changes no bit of the scores. Scores
+// checks ctx before each layer.
 func (w *Worker) Scores(ctx context.Context, source, relation int32, scores []float32) error {
 	return w.ScoresWithout(ctx, graph.Query{Source: source}, nil, relation, scores)
 }

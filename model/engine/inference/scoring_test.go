@@ -97,8 +97,8 @@ func without(t *testing.T, g *graph.Graph, q graph.Query) *graph.Graph {
 	return &reduced
 }
 
-// TestSharingChangesNothing compares the scores of queries of one source, by one worker and by a worker each, bit for
-// bit.
+// TestSharingChangesNothing compares the scores of queries of one source, by one worker and by a
+// worker each, bit for bit.
 func TestSharingChangesNothing(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		for _, k := range kernel.Available() {

@@ -3,8 +3,7 @@ package kernel
 // zeros replaces rows that are nil.
 var zeros [128]float32
 
-// supports reports whether the assembly handles these receivers: DistMult with PNA, in whole
-// stripes.
+// supports reports whether the assembly handles these receivers: DistMult with PNA, in whole stripes.
 func (s *assembly) supports(r *Receivers) bool {
 	return r.Message == DistMult && r.Reduction == PNA && r.Dim%s.stripes[len(s.stripes)-1].columns == 0
 }

@@ -31,8 +31,8 @@ type assembly struct {
 	sumsBackward [2]sumBackward
 	// sums are the widths of columns that sums of messages support, widest first.
 	sums []sumStripe
-	// fold, foldTwo and unfold are WeightFolder's functions for whole vectors; x, y, otherX and otherY are defined
-	// there.
+	// fold, foldTwo and unfold are WeightFolder's functions for whole vectors; x, y, otherX and
+	// otherY are defined there.
 	fold    func(count int, out, a, b, c *float32, x, y float32)
 	foldTwo func(count int, out, other, a, b, c *float32, x, y, otherX, otherY float32)
 	unfold  func(count int, a, b, c, gradient *float32, x, y float32)
@@ -65,8 +65,8 @@ type stripe struct {
 		initial, second, degree, byDegree, copies, meanFactor, features, gradient *float32, stride int, smallestDeviation float32)
 }
 
-// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its arguments are a
-// stripe's.
+// sumStripe has the forward direction of the reduction Sum over some columns of every row. Its
+// arguments are a stripe's.
 type sumStripe struct {
 	columns int
 	sum     func(count int, rows, featureRows, begins, ends, senders, relations *int32, last int, states, embeddings, previous *float32, previousStride int,

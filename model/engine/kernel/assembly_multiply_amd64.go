@@ -27,8 +27,8 @@ func (s *assembly) MultiplyTransposed(c, a, b []float32, p Product) {
 	}
 }
 
-// panel is the shape of c [rows, columns] = or += a b, for b [terms, columns], element (i, p) of a being at i*row +
-// p*term.
+// panel is the shape of c [rows, columns] = or += a b, for b [terms, columns], element (i, p) of a
+// being at i*row + p*term.
 type panel struct {
 	rows, terms, columns, row, term int
 	add                             bool

@@ -1,8 +1,7 @@
 package kernel
 
-// BitSearch computes the steps of breadth-first searches from many sources at once. Every
-// source has one bit, every entity a row of words, 64 sources each. All variants give the same
-// bits.
+// BitSearch computes the steps of breadth-first searches from many sources at once. Every source has one bit, every
+// entity a row of words, 64 sources each. All variants give the same bits.
 type BitSearch interface {
 	// RowWidths returns the numbers of words a row that the variant supports, narrowest first:
 	// 1 for 64 sources, up to 8 for 512.
@@ -14,9 +13,8 @@ type BitSearch interface {
 	// capacity for all entities and one more.
 	Pull(h *Hop, found []int32) []int32
 
-	// Push makes the same step from the side of the frontier, whose entities are active: each looks
-	// for receivers that are not reached. It finds the same entities in another order. h.Next must
-	// be zero.
+	// Push makes the same step from the side of the frontier, whose entities are active: each looks for receivers that
+	// are not reached. It finds the same entities in another order. h.Next must be zero.
 	Push(h *Hop, active, found []int32) []int32
 }
 

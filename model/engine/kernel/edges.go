@@ -74,8 +74,8 @@ func (a *EdgeAggregator) start(r *Receivers, row int32, features, gradient []flo
 	}
 }
 
-// findExtremes finds the extremes of a receiver's set and divides their gradients by the number of members that
-// attain them.
+// findExtremes finds the extremes of a receiver's set and divides their gradients by the number of
+// members that attain them.
 func (a *EdgeAggregator) findExtremes(r *Receivers, row int32) {
 	d := r.Dim
 	a.extremes = true

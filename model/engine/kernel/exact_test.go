@@ -152,9 +152,8 @@ func momentsOf(set []member, j int, divisor float64) moments {
 	return m
 }
 
-// features returns what Aggregate should write and the tolerance of each entry: the rounding error of
-// a sum is proportional to its terms' sizes, and that of a deviation to that of the mean square over
-// twice itself.
+// features returns what Aggregate should write and the tolerance of each entry: the rounding error of a sum is
+// proportional to its terms' sizes, and that of a deviation to that of the mean square over twice itself.
 func (e *exact) features() (out, tolerance []float64) {
 	r, d := e.r, e.r.Dim
 	const unit = 4e-6

@@ -16,8 +16,7 @@ func eachVariant(t *testing.T, test func(t *testing.T, k Kernel)) {
 
 const guard = float32(-12345.5)
 
-// guarded returns an unaligned slice between guard zones, and a check that nothing was written to the
-// zones.
+// guarded returns an unaligned slice between guard zones, and a check that nothing was written to the zones.
 func guarded(length int) (slice []float32, check func(t *testing.T, what string)) {
 	const zone = 67
 	all := make([]float32, length+2*zone)

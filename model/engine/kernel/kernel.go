@@ -29,19 +29,16 @@ type Aggregator interface {
 	// the previous state, then the aggregate.
 	Aggregate(r *Receivers, features []float32)
 
-	// AggregateBackward adds, for every receiver, the gradient of its features to the
-	// gradients in g. features is what Aggregate wrote, gradient the loss's gradient with
-	// respect to it; the first entries of a row, for the previous state, are read only
-	// where g.Previous is not nil. Where several members of the set attain the maximum (or
-	// minimum), the first one receives its gradient, in the order Initial, DegreeMessage,
-	// messages.
+	// AggregateBackward adds, for every receiver, the gradient of its features to the gradients in g. features is what
+	// Aggregate wrote, gradient the loss's gradient with respect to it; the first entries of a row, for the previous
+	// state, are read only where g.Previous is not nil. Where several members of the set attain the maximum (or
+	// minimum), the first one receives its gradient, in the order Initial, DegreeMessage, messages.
 	AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients)
 }
 
 // NodeUpdater finishes the update of entities' states, and propagates gradients through that.
 type NodeUpdater interface {
-	// Normalize applies layer norm (epsilon 1e-5), scale and shift, ReLU, dropout, and the
-	// residual.
+	// Normalize applies layer norm (epsilon 1e-5), scale and shift, ReLU, dropout, and the residual.
 	Normalize(u *NodeUpdate)
 
 	// NormalizeBackward computes the gradient with respect to an update's input, given the

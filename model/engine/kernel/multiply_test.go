@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// eachShape yields shapes with every length from 0 to 300 for each of n, k and m, and the shapes of the
-// model.
+// eachShape yields shapes with every length from 0 to 300 for each of n, k and m, and the shapes of the model.
 func eachShape(yield func(n, k, m int) bool) {
 	for i := range 301 {
 		if !yield(i, 5, 33) || !yield(7, i, 48) || !yield(13, 9, i) {
@@ -23,8 +22,7 @@ func eachShape(yield func(n, k, m int) bool) {
 	}
 }
 
-// product adds a b to c, and the sizes of the terms to size; a is [n, k] with element (i, p) at
-// index(i, p).
+// product adds a b to c, and the sizes of the terms to size; a is [n, k] with element (i, p) at index(i, p).
 func product(c, size, a, b []float64, n, k, m int, index func(i, p int) int) {
 	for i := range n {
 		for p := range k {

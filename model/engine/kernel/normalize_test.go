@@ -179,8 +179,8 @@ func TestNormalize(t *testing.T) {
 	})
 }
 
-// TestNormalizeForScoring checks that an update without a backward pass gives the bits of one with, whatever other rows
-// hold.
+// TestNormalizeForScoring checks that an update without a backward pass gives the bits of one with,
+// whatever other rows hold.
 func TestNormalizeForScoring(t *testing.T) {
 	t.Parallel()
 	eachVariant(t, func(t *testing.T, k Kernel) {

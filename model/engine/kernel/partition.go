@@ -13,8 +13,7 @@ const (
 	NewlyReached = math.MaxInt32 - 1
 )
 
-// PartitionSlack is the number of entries after the last one that PartitionSenders may
-// overwrite.
+// PartitionSlack is the number of entries after the last one that PartitionSenders may overwrite.
 const PartitionSlack = 16
 
 // Partition is one step of a breadth-first search that classifies the edges as it passes them:
@@ -76,8 +75,7 @@ func (p *Partition) MarkReached(entity int32) {
 	p.Reached[entity>>6] |= 1 << (entity & 63)
 }
 
-// Classify returns a sender's kind, 3 if it is unreached, and the row to list; a child is listed by
-// its entity.
+// Classify returns a sender's kind, 3 if it is unreached, and the row to list; a child is listed by its entity.
 func (p *Partition) Classify(sender int32) (kind int, row int32) {
 	row = p.Rows[sender]
 	switch {

@@ -3,9 +3,8 @@ package kernel
 // portable is the variant in plain Go. It runs anywhere, supports every shape, and handles what
 // the other variants do not.
 //
-// Products are rounded before they are added, float32(a*b) + c, so that no compiler may fuse the
-// two: a message that the backward pass computes again equals, bit for bit, the one that set a
-// maximum.
+// Products are rounded before they are added, float32(a*b) + c, so that no compiler may fuse the two: a message that
+// the backward pass computes again equals, bit for bit, the one that set a maximum.
 type portable struct{}
 
 // Name returns "portable".

@@ -54,8 +54,7 @@ func (portable) AggregateBackward(r *Receivers, features, gradient []float32, g 
 	}
 }
 
-// scatterRow propagates the gradient of one receiver's features, for any message, reduction and
-// boundary.
+// scatterRow propagates the gradient of one receiver's features, for any message, reduction and boundary.
 func (s *setGradient) scatterRow(r *Receivers, o int, features, gradient []float32, g *Gradients) {
 	s.start(r, o, features, gradient)
 	s.scatterInitial(r, g.Initial)

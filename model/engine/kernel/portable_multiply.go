@@ -1,8 +1,7 @@
 package kernel
 
-// portableTerms is the number of terms that are added to all rows before the next terms, so that
-// their rows of b stay in the first-level cache. It is the width of PNA's features of 32
-// dimensions.
+// portableTerms is the number of terms that are added to all rows before the next terms, so that their rows of b stay
+// in the first-level cache. It is the width of PNA's features of 32 dimensions.
 const portableTerms = 160
 
 // packedRows is the number of rows from which packing columns is faster.

@@ -155,8 +155,8 @@ func activate(out, row []float32, inverse float32) {
 	}
 }
 
-// activateAffine scales a centered row to its normalized values, and writes the ReLU of scale times these plus shift to
-// out.
+// activateAffine scales a centered row to its normalized values, and writes the ReLU of scale times
+// these plus shift to out.
 func activateAffine(out, row []float32, inverse float32, scale, shift []float32) {
 	out, scale, shift = out[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {
@@ -166,8 +166,8 @@ func activateAffine(out, row []float32, inverse float32, scale, shift []float32)
 	}
 }
 
-// activateOnto scales a centered row to its normalized values, and writes residual + ReLU(scale times these + shift) to
-// out.
+// activateOnto scales a centered row to its normalized values, and writes residual + ReLU(scale times
+// these + shift) to out.
 func activateOnto(out, residual, row []float32, inverse float32, scale, shift []float32) {
 	out, residual, scale, shift = out[:len(row)], residual[:len(row)], scale[:len(row)], shift[:len(row)]
 	for j := range row {
@@ -201,9 +201,8 @@ func dropout(row []float32, mask []uint32, scale float32) {
 	}
 }
 
-// NormalizeBackward first computes the gradient with respect to the normalized values in g.Linear,
-// then that with respect to the row. gradient may be g.Linear itself where Rows and LinearRows are
-// the same.
+// NormalizeBackward first computes the gradient with respect to the normalized values in g.Linear, then that with
+// respect to the row. gradient may be g.Linear itself where Rows and LinearRows are the same.
 func (portable) NormalizeBackward(u *NodeUpdate, gradient []float32, g *NodeUpdateGradients) {
 	d := u.Dim
 	for n, at := range u.LinearRows {

@@ -25,8 +25,7 @@ const emptyMinimum = 1 << 31
 // emptyAccumulator is the accumulator of a set that holds only the boundary's zero.
 var emptyAccumulator = accumulator{minimum: emptyMinimum}
 
-// blockDims is the number of dimensions that are accumulated at once; their accumulators are on
-// the stack.
+// blockDims is the number of dimensions that are accumulated at once; their accumulators are on the stack.
 const blockDims = 32
 
 // messageBlock has messages x*w that are not accumulated yet, as pointers to their factors.

@@ -11,8 +11,7 @@ type gradientTerms struct {
 	byMaximum, byMinimum float32
 }
 
-// backwardDims is the number of dimensions that are computed at once; their terms are on the
-// stack.
+// backwardDims is the number of dimensions that are computed at once; their terms are on the stack.
 const backwardDims = 64
 
 // scatterPNA propagates the gradient of the features of the receiver in row o to DistMult's

@@ -10,8 +10,8 @@ type EdgeBlock struct {
 	finder Finder
 }
 
-// NewEdgeBlock returns a block. Entity first+i of the graph is entity i of edges, whose senders have the ids of the
-// graph.
+// NewEdgeBlock returns a block. Entity first+i of the graph is entity i of edges, whose senders have
+// the ids of the graph.
 func NewEdgeBlock(first int32, edges *graph.Graph) *EdgeBlock {
 	return &EdgeBlock{first: first, edges: edges}
 }
@@ -66,8 +66,8 @@ func (s *Subgraph) AppendPiece(piece Subgraph) {
 	s.Senders, s.Relations, s.Degrees = append(s.Senders, piece.Senders...), append(s.Relations, piece.Relations...), append(s.Degrees, piece.Degrees...)
 }
 
-// SetQuery sets the query, with one answer, of a part whose pieces are joined. without is the degree of its source in
-// its graph.
+// SetQuery sets the query, with one answer, of a part whose pieces are joined. without is the degree of its
+// source in its graph.
 func (s *Subgraph) SetQuery(q graph.Query, without int32) {
 	if s.begin(q).Removal != graph.RemoveNothing {
 		s.Degrees[s.Source] = without

@@ -28,9 +28,9 @@
 //
 // # Without the graph
 //
-// A Finder asks a graph for the edges of entities. Partial is a finder whose graph arrives in lists that blocks of it
-// make: it searches in the lists so far, and returns what the next hop wants. Both run the same code, so the parts are
-// the same.
+// A Finder asks a graph for the edges of entities. Partial is a finder whose graph arrives in lists that blocks of
+// it make: it searches in the lists so far, and returns what the next hop wants. Both run the same code, so the
+// parts are the same.
 //
 // # Degrees
 //

@@ -24,8 +24,8 @@ type Finder struct {
 	ranked         []ranked
 }
 
-// Searched bounds the entities that get mass, for each of the part: plenty, and the entities of a last hop of the
-// second push.
+// Searched bounds the entities that get mass, for each of the part: plenty, and the entities of a last hop
+// of the second push.
 const Searched = plenty + edgesPerEntity*relief
 
 // ranked is an entity with its score.

@@ -40,14 +40,14 @@ type Header struct {
 	MeanLogDegree float64 `json:"mean_log_degree"`
 	// Degrees has each degree of the whole graph, ascending, with the number of entities that have it.
 	Degrees [][2]int64 `json:"degrees"`
-	// Vocabulary is the hash of the names that ids refer to, and Graph the checksum of the manifest of the graph's
-	// folder.
+	// Vocabulary is the hash of the names that ids refer to, and Graph the checksum of the manifest of
+	// the graph's folder.
 	Vocabulary string `json:"vocabulary"`
 	Graph      string `json:"graph"`
 	// Drawn are the epochs whose queries the folder has; nil if it has all queries of the split.
 	Drawn *Drawn `json:"drawn,omitempty"`
-	// Limit is the number of the split's queries that the folder has, spread evenly over all by workload.Takes; 0 if it
-	// has all.
+	// Limit is the number of the split's queries that the folder has, spread evenly over all by
+	// workload.Takes; 0 if it has all.
 	Limit int64 `json:"limit,omitempty"`
 	// Firsts has for each file the number of its first query.
 	Firsts []int64 `json:"firsts"`

@@ -11,8 +11,8 @@ import (
 type Subgraph struct {
 	// Entities are the ids in the whole graph, ascending.
 	Entities []int32
-	// Offsets, Senders and Relations are the edges between the entities, as in graph.Graph. Removed edges are among
-	// them.
+	// Offsets, Senders and Relations are the edges between the entities, as in graph.Graph. Removed
+	// edges are among them.
 	Offsets            []int64
 	Senders, Relations []int32
 	// Degrees are the degrees in the whole graph, except that the source's does not count removed edges to entities

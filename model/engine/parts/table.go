@@ -2,8 +2,8 @@ package parts
 
 import "math/bits"
 
-// table numbers entities in the order in which they are first seen. It takes memory for those alone, unlike an array by
-// entity.
+// table numbers entities in the order in which they are first seen. It takes memory for those alone, unlike
+// an array by entity.
 type table struct {
 	entities []int32  // by number
 	slots    []uint64 // entity + 1 above, number below; 0 is free. Their number is a power of two, at least twice the number of entities.

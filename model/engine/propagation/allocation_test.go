@@ -69,8 +69,7 @@ func (s *steady) run(t testing.TB, i int) {
 	}
 }
 
-// TestQueriesDoNotAllocate runs queries until every buffer has its size. Later ones must allocate
-// nothing.
+// TestQueriesDoNotAllocate runs queries until every buffer has its size. Later ones must allocate nothing.
 func TestQueriesDoNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has pools forget what they hold, at random")

@@ -19,10 +19,9 @@ type LayerCount struct {
 // astar is A*Net's propagation (arXiv 2206.04798), alone or within a window: in each layer the
 // entities of highest priority send, along their edges to the heads of highest priority.
 //
-// A layer writes every state that it updates as a new version, with its priority. Version 0 is the
-// zero state in which all entities start except the source, version 1 the source's; the versions
-// of each layer follow in the order of its receivers. Memory: 4 · (2 dim + 1) bytes a version, twice that
-// while training.
+// A layer writes every state that it updates as a new version, with its priority. Version 0 is the zero state in which
+// all entities start except the source, version 1 the source's; the versions of each layer follow in the order of its
+// receivers. Memory: 4 · (2 dim + 1) bytes a version, twice that while training.
 //
 // The selection needs the priorities of all, but the last layer of a training query updates its
 // candidates only, and gradients are computed for the versions that the candidates depend on.
@@ -96,8 +95,8 @@ func (p *Propagator) LayerCounts() []LayerCount {
 	return counts
 }
 
-// Priorities sets scores, [V], to the score of every entity after the last Forward, which must have been without
-// candidates.
+// Priorities sets scores, [V], to the score of every entity after the last Forward, which must have been
+// without candidates.
 func (p *Propagator) Priorities(scores []float32) {
 	a := p.policy.(*astar)
 	for o, version := range a.current {

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/internal/spec/golden"
 )
 
-// TestForwardIsCanceled ends a propagation in its second layer. The propagator then computes the query as another one
-// does.
+// TestForwardIsCanceled ends a propagation in its second layer. The propagator then computes the query
+// as another one does.
 func TestForwardIsCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range golden.Cases(t) {

@@ -6,9 +6,8 @@ import "math"
 // that their features (5 dim · 4 bytes each) stay in the second-level cache.
 const chunkRows = 128
 
-// chunk iterates over the receivers of all groups of a layer, at most chunkRows at a time, merged by
-// degree: receivers of equal degree share a folded weight matrix, and are neighbors in the chunk's
-// features.
+// chunk iterates over the receivers of all groups of a layer, at most chunkRows at a time, merged by degree: receivers
+// of equal degree share a folded weight matrix, and are neighbors in the chunk's features.
 type chunk struct {
 	update     *layerUpdate
 	first      int       // the chunk's first receiver among the layer's, in the order of chunks
@@ -37,8 +36,7 @@ type bucket struct {
 // such limit: equivalent states must have equal bits, whatever else is in their chunk.
 const minTrainingRows = 5
 
-// rare stands for the degree of a bucket whose rows have too few others of their degree to fold a
-// matrix for.
+// rare stands for the degree of a bucket whose rows have too few others of their degree to fold a matrix for.
 const rare = -1
 
 // noDegree is above all degrees: a group has no more rows.

@@ -31,8 +31,8 @@ type edgeRecorder struct {
 // they share its gradient evenly, unlike in Backward; for that, states that are equal on paper get equal bits. It is
 // not for A*Net's policies, see SenderPriorities.
 //
-// into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call. Memory: 24 bytes
-// an edge.
+// into is a buffer, whose contents are undefined afterwards. The edges are valid until the next call.
+// Memory: 24 bytes an edge.
 func (p *Propagator) EdgeGradients(ctx context.Context, entity int32, gradient []float32, into *Gradients,
 	keep func(layer int, receiver int32) bool) ([][]Edge, error) {
 	x, is := p.policy.(layered)
@@ -64,8 +64,8 @@ func (p *tables) edgeGradients(ctx context.Context, entity int32, gradient []flo
 
 // SenderPriorities returns the edges that the layers of the last Forward sent along, of layer t at t-1, with the
 // sigmoids of their senders' priorities, divided by the largest in the layer. A*Net's authors weigh paths by them
-// (arXiv 2206.04798, section 4.4). It is for A*Net's policies only; keep, and how long the edges are valid, are as for
-// EdgeGradients.
+// (arXiv 2206.04798, section 4.4). It is for A*Net's policies only; keep, and how long the edges are valid, are
+// as for EdgeGradients.
 func (p *Propagator) SenderPriorities(keep func(layer int, receiver int32) bool) [][]Edge {
 	a := p.policy.(*astar)
 	entities := make([]int32, 2, a.versions) // by version; nothing sends version 0

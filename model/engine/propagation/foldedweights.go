@@ -107,8 +107,7 @@ func (p *runner) multiplyBackward(x *layerUpdate, c *chunk, m activations, linea
 	}
 }
 
-// unfold adds the gradient of a bucket's folded matrix to the gradients of the maps it was folded
-// from.
+// unfold adds the gradient of a bucket's folded matrix to the gradients of the maps it was folded from.
 func (p *runner) unfold(b bucket, features, linear []float32, into *layerGradients) {
 	d, width, n := p.configuration.Dim, p.weights.width(), b.last-b.first
 	p.folded.gradient = parallel.Resize(p.folded.gradient, width*d)

@@ -122,8 +122,7 @@ func (p *fullPolicy) needAllSenders(t int, rows []int32) {
 	}
 }
 
-// rowsAfter returns the rows whose states after layer t a query computes; for layer 0, those that are
-// read.
+// rowsAfter returns the rows whose states after layer t a query computes; for layer 0, those that are read.
 func (p *fullPolicy) rowsAfter(t int) []int32 {
 	if p.needed.all {
 		return p.layout.All()
@@ -139,8 +138,7 @@ func (p *fullPolicy) fullUpdates() (count int) {
 	return count - len(p.far.rows)
 }
 
-// countAll returns the number of messages to the rows that layer t updates. Empty ones count: NBFNet
-// sends them.
+// countAll returns the number of messages to the rows that layer t updates. Empty ones count: NBFNet sends them.
 func (p *fullPolicy) countAll(t int) (count int64) {
 	if p.query.Candidates == nil {
 		return p.layout.Messages(0, 1)
@@ -185,8 +183,8 @@ func (p *fullPolicy) fullUpdate(t int) {
 	}
 }
 
-// backward propagates the gradient of entities' final states, [len(entities), dim], to the parameters and the query's
-// embedding.
+// backward propagates the gradient of entities' final states, [len(entities), dim], to the parameters and
+// the query's embedding.
 func (p *fullPolicy) backward(entities []int32, gradient []float32, into *Gradients) {
 	p.clearGradients()
 	p.loadGradients(entities, gradient)

@@ -7,8 +7,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// policy decides which entities a layer updates, and along which edges. Its runner has the query and computes the
-// layers.
+// policy decides which entities a layer updates, and along which edges. Its runner has the query and
+// computes the layers.
 type policy interface {
 	// forward propagates from the source of the runner's query. It checks ctx before each layer.
 	forward(ctx context.Context) error

@@ -8,9 +8,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// priorityWeights are the weights of A*Net's score function
-// f(x, x_q) = mlp(MSG(x, linear([x, x_q]))): transposed for the forward pass, and as stored for the
-// backward pass.
+// priorityWeights are the weights of A*Net's score function f(x, x_q) = mlp(MSG(x, linear([x, x_q]))): transposed for
+// the forward pass, and as stored for the backward pass.
 type priorityWeights struct {
 	state, query             []float32 // linear's map of x, and of x_q, [dim, dim] each
 	stateStored, queryStored []float32

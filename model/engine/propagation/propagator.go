@@ -48,8 +48,8 @@ type Propagator struct {
 	*runner
 	policy policy
 	done   bool // the last query was propagated
-	// whole is the graph of the queries. With a reach, the runner's graph is the part that the last query propagated
-	// through.
+	// whole is the graph of the queries. With a reach, the runner's graph is the part that the last query
+	// propagated through.
 	whole *graph.Graph
 }
 

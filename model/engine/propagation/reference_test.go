@@ -60,8 +60,8 @@ func newDraws() *weightstest.Draws {
 	}}
 }
 
-// randomConfiguration draws a configuration. A*Net is rare: where priorities are nearly equal, rounding decides what it
-// selects.
+// randomConfiguration draws a configuration. A*Net is rare: where priorities are nearly equal, rounding
+// decides what it selects.
 func randomConfiguration(rng *rand.Rand, draws *weightstest.Draws) configuration.Configuration {
 	c := draws.Draw(rng)
 	for c.Prioritized() && rng.IntN(4) > 0 {
@@ -105,8 +105,8 @@ func TestMatchesReference(t *testing.T) {
 	}
 }
 
-// TestMatchesReferenceInDepth does so on larger graphs with hubs, with up to 14 layers and any window, on the fastest
-// kernel.
+// TestMatchesReferenceInDepth does so on larger graphs with hubs, with up to 14 layers and any window, on
+// the fastest kernel.
 func TestMatchesReferenceInDepth(t *testing.T) {
 	t.Parallel()
 	seeds, all := uint64(40), kernel.Available()

@@ -31,8 +31,8 @@ type runner struct {
 	embeddings [][]float32 // by layer: what messages are multiplied by, [2R, dim]
 	buffers    relations.Buffers
 	distances  distances
-	// sameGraph reports that the query before was answered in the same graph, sameSearch that it had the same source,
-	// too.
+	// sameGraph reports that the query before was answered in the same graph, sameSearch that it had
+	// the same source, too.
 	sameGraph, sameSearch bool
 
 	update      layerUpdate // the layer being computed

@@ -2,9 +2,8 @@ package propagation
 
 import "tagnet/model/parallel"
 
-// emptyTables is the number of tables of zero states that TransE reads in a window, before the table
-// of age 0: an empty message holds the relation's embedding. Children of entities of age 0 have
-// age -2.
+// emptyTables is the number of tables of zero states that TransE reads in a window, before the table of age 0: an empty
+// message holds the relation's embedding. Children of entities of age 0 have age -2.
 const emptyTables = 2
 
 // stateTables hold states, or gradients of states. In a window there is a table for each age, or, for

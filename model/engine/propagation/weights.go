@@ -13,9 +13,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Weights are a model's parameters laid out for propagation: linear maps transposed, and split by
-// PNA's three scalers. They are loaded once per step of the optimizer and shared, read-only, by all
-// propagators.
+// Weights are a model's parameters laid out for propagation: linear maps transposed, and split by PNA's three scalers.
+// They are loaded once per step of the optimizer and shared, read-only, by all propagators.
 type Weights struct {
 	// Relations is the source of what messages are multiplied by, and of the states that queries start with.
 	Relations     relations.Source

@@ -50,8 +50,8 @@ func (p *windowPolicy) finalTable(row, age int) []float32 {
 	return p.states.each[p.table(p.layout.Distance(int32(row))+age, age)]
 }
 
-// different leaves the duplicates at the last age of a level out. The source, whose first state no layer computes, has
-// none.
+// different leaves the duplicates at the last age of a level out. The source, whose first state no layer
+// computes, has none.
 func (p *windowPolicy) different(level int) ([]int32, []window.Duplicate) {
 	if level == 0 || !p.sharesStates() {
 		return p.layout.Level(level), nil
@@ -70,8 +70,8 @@ func (p *windowPolicy) groups(t int) []receiverGroup {
 	return p.update.groups
 }
 
-// forward lays out the entities by distance, unless the last query's layout serves, and computes the states of each
-// layer's window.
+// forward lays out the entities by distance, unless the last query's layout serves, and computes the states of
+// each layer's window.
 func (p *windowPolicy) forward(ctx context.Context) error {
 	c := p.configuration
 	ages := c.Ages()
@@ -245,8 +245,7 @@ func (p *tables) receivers(layer int) kernel.Receivers {
 	return r
 }
 
-// addDuplicates adds the gradients of the duplicates of layer t's states to the gradients of their
-// representatives.
+// addDuplicates adds the gradients of the duplicates of layer t's states to the gradients of their representatives.
 func (p *windowPolicy) addDuplicates(t int) {
 	d := p.configuration.Dim
 	for i := range p.update.groups {
@@ -257,8 +256,7 @@ func (p *windowPolicy) addDuplicates(t int) {
 	}
 }
 
-// countMessages returns the number of messages to a group's receivers in layer t, duplicates
-// included.
+// countMessages returns the number of messages to a group's receivers in layer t, duplicates included.
 func (p *windowPolicy) countMessages(x *receiverGroup, t int) (messages int64) {
 	if p.needed.all {
 		return p.layout.Messages(t-x.age, x.receivers.Kinds)

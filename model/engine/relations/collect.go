@@ -53,9 +53,9 @@ func edgesIn(g *graph.Graph, bytes int64) (edges int64) {
 	return edges
 }
 
-// collect calls each for every relation of g, in order, with a bit for each relation that it meets. It takes up to
-// bytes of memory for rows of bits, or what one row takes if that is more, and reads g as often as it needs for all
-// rows.
+// collect calls each for every relation of g, in order, with a bit for each relation that it meets. It takes
+// up to bytes of memory for rows of bits, or what one row takes if that is more, and reads g as often as it
+// needs for all rows.
 func collect(g *graph.Graph, bytes int64, each func(row []uint64)) {
 	n := g.RelationCount()
 	words := (n + 63) / 64

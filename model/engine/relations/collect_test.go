@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMemoryChangesNoEdge counts and collects the edges of random graphs in blocks of a row, of a few rows, and in one
-// block.
+// TestMemoryChangesNoEdge counts and collects the edges of random graphs in blocks of a row, of a few
+// rows, and in one block.
 func TestMemoryChangesNoEdge(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 1))

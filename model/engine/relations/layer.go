@@ -5,8 +5,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// layer is the parameters of an update, x + relu(layer_norm(W [x, total] + b)), where total is the sum of messages and
-// boundary.
+// layer is the parameters of an update, x + relu(layer_norm(W [x, total] + b)), where total is the sum of
+// messages and boundary.
 type layer struct {
 	linearMap
 	// Scale and Shift are the layer norm's, [dim].

@@ -12,8 +12,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// linearModel returns a model whose tables take several blocks of Prepare, the last of them shorter, with random
-// parameters.
+// linearModel returns a model whose tables take several blocks of Prepare, the last of them shorter,
+// with random parameters.
 func linearModel(t testing.TB) (*graph.Graph, configuration.Configuration, *parameters.Set[float32]) {
 	t.Helper()
 	g, err := graph.New(40, 70, nil)

@@ -15,8 +15,8 @@ type Source interface {
 	// Prepare computes the tables for queries of these relations together, which is faster than one by one. It ignores
 	// relations out of range. The next Load or Prepare discards it.
 	Prepare(queries []int32)
-	// Group returns the same number for relations that share long computations: their queries are faster one after
-	// another.
+	// Group returns the same number for relations that share long computations: their queries are
+	// faster one after another.
 	Group(relation int32) int32
 	// Query returns the embedding of a query's relation, [dim], a view.
 	Query(relation int32) []float32
@@ -36,8 +36,8 @@ type Buffers struct {
 
 // Gradient is the gradient of the embeddings that a source gave to one query.
 type Gradient struct {
-	// Query is the gradient of the embedding of the query's relation, [dim], except through the tables. A head adds its
-	// own.
+	// Query is the gradient of the embedding of the query's relation, [dim], except through the tables.
+	// A head adds its own.
 	Query []float32
 	// Tables are the gradients of the tables, by layer, [2R, dim].
 	Tables [][]float32

@@ -28,8 +28,7 @@ type Duplicate struct{ Row, Of int32 }
 type Criteria struct {
 	// Empties compares empty messages too: TransE's hold the relation's embedding.
 	Empties bool
-	// Admitted compares the numbers of admitted senders: a degree message stands for each of the
-	// others.
+	// Admitted compares the numbers of admitted senders: a degree message stands for each of the others.
 	Admitted bool
 	// Needed compares only the states that FillFor found to be needed. All others are neither
 	// representatives nor duplicates.
@@ -128,8 +127,7 @@ func (l *Layout) neededRows(age int, rows []int32) []int32 {
 // age 0 rows with few parents, later rows that were equivalent to another at the age before.
 func (l *Layout) comparable(age int, rows []int32) []int32 {
 	l.candidates = parallel.Extend(l.candidates, len(rows))
-	// Every row is written and overwritten by the next unless it qualifies, so that no branch can
-	// be mispredicted.
+	// Every row is written and overwritten by the next unless it qualifies, so that no branch can be mispredicted.
 	out, n := l.candidates[:len(rows)], 0
 	if age > 0 {
 		shared := l.Ages[age-1].shared

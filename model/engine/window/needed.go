@@ -27,9 +27,8 @@ func (l *Layout) FillFor(q graph.Query, hops, delta int, table int32, candidates
 	l.findNeeded(candidates)
 }
 
-// fewDepended guesses whether few entities have needed states, so that finding these before laying
-// out rows saves time. With 128 candidates they are a fifth of WN18RR's, but most of
-// FB15k-237's.
+// fewDepended guesses whether few entities have needed states, so that finding these before laying out rows saves time.
+// With 128 candidates they are a fifth of WN18RR's, but most of FB15k-237's.
 func (l *Layout) fewDepended(candidates int) bool {
 	neighbors := float64(candidates) * float64(l.graph.Edges()) / float64(l.graph.Entities)
 	return 8*neighbors < float64(l.graph.Entities)

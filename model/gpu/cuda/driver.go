@@ -31,8 +31,8 @@ type driver struct {
 	streamWait                                        uintptr
 }
 
-// openDriver opens a library of the driver and looks its functions up. The library stays open: CUDA's cannot be
-// unloaded.
+// openDriver opens a library of the driver and looks its functions up. The library stays open: CUDA's
+// cannot be unloaded.
 func openDriver(library string) (*driver, error) {
 	runtime.LockOSThread() // the reason of a failure is the thread's
 	defer runtime.UnlockOSThread()

@@ -42,8 +42,8 @@ type gpu struct {
 	closed     bool
 }
 
-// Open opens the CUDA device with a number, from 0. The error wraps device.ErrNoDriver, ErrOldDriver, ErrNoDevice or
-// ErrMemory.
+// Open opens the CUDA device with a number, from 0. The error wraps device.ErrNoDriver, ErrOldDriver,
+// ErrNoDevice or ErrMemory.
 func Open(ordinal int) (device.Device, error) {
 	g, err := open(driverLibrary, ordinal)
 	if err != nil {
@@ -122,8 +122,8 @@ func (g *gpu) start(ordinal int) error {
 	return nil
 }
 
-// readProperties returns the device's properties. Fields that the driver does not tell stay zero: they are for
-// messages.
+// readProperties returns the device's properties. Fields that the driver does not tell stay zero:
+// they are for messages.
 func (g *gpu) readProperties(ordinal int) device.Properties {
 	p := device.Properties{
 		Ordinal:    ordinal,

@@ -256,8 +256,8 @@ func TestCard(t *testing.T) {
 	must(t, g.Close())
 }
 
-// work allocates, clears, copies in, loads, launches, copies out, frees and closes, each on a thread that has never had
-// the context.
+// work allocates, clears, copies in, loads, launches, copies out, frees and closes, each on a thread that has
+// never had the context.
 func work(t *testing.T, g *gpu) {
 	step := func(do func()) {
 		t.Helper()

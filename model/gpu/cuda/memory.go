@@ -51,9 +51,9 @@ func (g *gpu) Free(p device.Pointer) error {
 	return nil
 }
 
-// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it returns:
-// CUDA does not promise that the driver has read pageable memory, which Go's is, when an asynchronous copy of it
-// returns.
+// CopyIn waits for all earlier work of the stream and copies bytes to the device. They may be changed once it
+// returns: CUDA does not promise that the driver has read pageable memory, which Go's is, when an asynchronous
+// copy of it returns.
 func (g *gpu) CopyIn(to device.Pointer, from []byte) error {
 	if err := g.usable(); err != nil || len(from) == 0 {
 		return err

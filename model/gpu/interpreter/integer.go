@@ -32,8 +32,8 @@ func (b *builder) integer(op, operands []string) (func(*warp), error) {
 	return hot(name, r, do), nil
 }
 
-// arithmetic compiles an integer operation for its type, t. It returns nil for another operation, type, or number of
-// rows.
+// arithmetic compiles an integer operation for its type, t. It returns nil for another operation,
+// type, or number of rows.
 func arithmetic(name, t string, r []int) func(*warp) {
 	switch t {
 	case "s16":

@@ -28,8 +28,8 @@ type buffer struct {
 	users   users
 }
 
-// allocate returns the address of a new buffer, whose bytes nothing wrote. The error is device.ErrMemory beyond the
-// limit.
+// allocate returns the address of a new buffer, whose bytes nothing wrote. The error is
+// device.ErrMemory beyond the limit.
 func (m *memory) allocate(bytes int64) (uint64, error) {
 	if bytes < 0 || bytes > m.limit-m.used {
 		return 0, fmt.Errorf("allocating %d bytes with %d of %d used: %w", bytes, m.used, m.limit, device.ErrMemory)
@@ -39,8 +39,8 @@ func (m *memory) allocate(bytes int64) (uint64, error) {
 	return uint64(len(m.buffers)) << spacing, nil
 }
 
-// free frees the buffer at p, an address that allocate returned. Its number is not used again, so that later accesses
-// fail.
+// free frees the buffer at p, an address that allocate returned. Its number is not used again, so that
+// later accesses fail.
 func (m *memory) free(p uint64) error {
 	n := p >> spacing
 	if n == 0 || n > uint64(len(m.buffers)) || p<<(64-spacing) != 0 || m.buffers[n-1].data == nil {

@@ -93,8 +93,8 @@ func (b *builder) constant(n uint64) int {
 
 var specials = []string{"%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.x"}
 
-// value returns the row of an operand: a register, a special register, an immediate, or the address of an array in
-// shared memory.
+// value returns the row of an operand: a register, a special register, an immediate, or the address of an
+// array in shared memory.
 func (b *builder) value(s string) (int, error) {
 	if r, ok := b.register(s); ok {
 		if r.predicate {

@@ -47,8 +47,8 @@ type parser struct {
 	b       *builder
 }
 
-// parse reads a module. Errors name the line and the statement. Braces are statements; kernels with scopes inside are
-// refused.
+// parse reads a module. Errors name the line and the statement. Braces are statements; kernels with scopes
+// inside are refused.
 func (p *parser) parse(text string) error {
 	depth := 0
 	for _, s := range scan(text) {

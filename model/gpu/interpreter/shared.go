@@ -31,8 +31,8 @@ func (a trace) warp() int32 {
 	return a.who >> 5
 }
 
-// init makes the shared memory of blocks of a kernel and its records, which blocks of the given number of warps use one
-// after another.
+// init makes the shared memory of blocks of a kernel and its records, which blocks of the given number of warps
+// use one after another.
 func (s *shared) init(k *kernel, warps int) {
 	s.data, s.touched, s.ordered = make([]byte, k.shared), make([]touched, (k.shared+3)/4), make([]uint32, warps)
 	s.clock = 1

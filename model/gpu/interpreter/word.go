@@ -156,8 +156,8 @@ func (a *access) buffer(w *warp, how use) (n uint64, ok bool) {
 	return n, w.run.memory.buffers[n-1].users.note(w.run.operation, how) == ""
 }
 
-// readBefore reports whether all bytes were written and a read by a block changes nothing in their cells, and is no
-// conflict.
+// readBefore reports whether all bytes were written and a read by a block changes nothing in their cells,
+// and is no conflict.
 func readBefore(cells []cell, known []byte, mark uint64) bool {
 	for c := range cells {
 		if !cells[c].readBefore(mark) || encoding.LittleEndian.Uint32(known[4*c:]) != 0x01010101 {

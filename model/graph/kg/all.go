@@ -13,8 +13,8 @@ import (
 // edges: of training, background, validation and test. Names and ids are shared. It is made from the known answers on
 // first use and kept.
 //
-// Memory: 8 bytes an entity and 8 an edge, 5 MB for FB15k-237, beside the known answers, which take 8 MB and stay in
-// memory, too.
+// Memory: 8 bytes an entity and 8 an edge, 5 MB for FB15k-237, beside the known answers, which take 8 MB and
+// stay in memory, too.
 func (k *KG) AllFacts(ctx context.Context) (*View, error) {
 	k.allMu.Lock()
 	defer k.allMu.Unlock()
@@ -42,8 +42,8 @@ func (v *View) allFacts(ctx context.Context) (*View, error) {
 	for _, list := range known.Lists {
 		count += len(list)
 	}
-	// The answers of (entity, relation, ?) send to entity over the inverse relation. They are added in the order of the
-	// graph.
+	// The answers of (entity, relation, ?) send to entity over the inverse relation. They are added in the
+	// order of the graph.
 	b := graph.NewBuilder(v.Graph.Entities, v.Graph.BaseRelations, int64(count))
 	b.LeaveOut(v.leftOut)
 	type edge struct{ sender, relation int32 }

@@ -14,9 +14,9 @@ import (
 // mostRowsPerByte bounds the edges that a byte of their compressed tables stands for.
 const mostRowsPerByte = 1 << 12
 
-// Check returns an error unless the counts in the manifest of a graph/ folder fit its tables: memory is estimated, and
-// work divided, by them before the tables are read. Edges are only bounded by the size of their files here; Load counts
-// them.
+// Check returns an error unless the counts in the manifest of a graph/ folder fit its tables: memory is
+// estimated, and work divided, by them before the tables are read. Edges are only bounded by the size of their
+// files here; Load counts them.
 func Check(ctx context.Context, folder string, m manifest.Manifest) error {
 	if err := checkRows(ctx, folder, m); err != nil {
 		return manifest.Confirm(ctx, folder, m.Checksum, err)
@@ -24,8 +24,8 @@ func Check(ctx context.Context, folder string, m manifest.Manifest) error {
 	return nil
 }
 
-// checkRows checks the manifest's numbers of entities and edges against the files, before anything of their size is
-// allocated.
+// checkRows checks the manifest's numbers of entities and edges against the files, before anything of
+// their size is allocated.
 func checkRows(ctx context.Context, folder string, m manifest.Manifest) error {
 	graphs := []struct{ prefix, entities, split string }{{"", EntitiesFile, "train"}}
 	if isInductive(m) {

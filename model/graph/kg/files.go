@@ -115,8 +115,8 @@ func typesFile(m manifest.Manifest, split string) string {
 	return file
 }
 
-// InferenceValidRows is the row count of a manifest that has the number of validation queries, if these are about the
-// inference graph.
+// InferenceValidRows is the row count of a manifest that has the number of validation queries, if these are about
+// the inference graph.
 const InferenceValidRows = "inference_queries_valid"
 
 // OnInference reports whether a split's queries are about the inference graph of a graph/ folder.

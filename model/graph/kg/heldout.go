@@ -6,10 +6,10 @@ import (
 	"tagnet/model/graph"
 )
 
-// HeldOut returns the queries of the validation and test facts of the graph that test queries are about, in the order
-// of their tables: source, relation, answer. No table has the validation facts of an inference graph. They are its
-// known answers that are neither edges nor test facts; so a fact that is also an edge, which a model could look up, is
-// left out.
+// HeldOut returns the queries of the validation and test facts of the graph that test queries are about, in the
+// order of their tables: source, relation, answer. No table has the validation facts of an inference graph. They
+// are its known answers that are neither edges nor test facts; so a fact that is also an edge, which a model could
+// look up, is left out.
 func (k *KG) HeldOut(ctx context.Context) ([]graph.Query, error) {
 	test, err := k.Queries(ctx, "test")
 	if err != nil {

@@ -33,8 +33,8 @@ const (
 	MaxRelations = math.MaxInt32 / 2
 )
 
-// CheckNames returns an error if a file of names with a schema of formats/workspace/tables has more names than there
-// are ids.
+// CheckNames returns an error if a file of names with a schema of formats/workspace/tables has more names
+// than there are ids.
 func CheckNames(schema, url string, names int64) error {
 	limit := int64(MaxEntities)
 	if schema == tables.Relations {

@@ -56,8 +56,7 @@ func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
 	}
 }
 
-// TestSetIsFull compares the memory of a set, and of sorting it, with the limit at which full returns
-// true.
+// TestSetIsFull compares the memory of a set, and of sorting it, with the limit at which full returns true.
 func TestSetIsFull(t *testing.T) {
 	const most = 16 << 20
 	var before, after runtime.MemStats

@@ -40,8 +40,8 @@ type KG struct {
 // another graph, with other ids, may have replaced it. Facts in memory have the zero value.
 type version struct{ folder, checksum string }
 
-// confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder has another graph
-// now.
+// confirm returns the error of reading a table, or nil, or a *manifest.Replaced error if the folder
+// has another graph now.
 func (v version) confirm(ctx context.Context, err error) error {
 	if v.folder == "" {
 		return err

@@ -21,8 +21,8 @@ func Load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	return k, nil
 }
 
-// load reads the names and graphs of a folder with a complete manifest. Queries and known answers are read when they
-// are needed.
+// load reads the names and graphs of a folder with a complete manifest. Queries and known answers are read
+// when they are needed.
 func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) {
 	k := &KG{Manifest: m, version: version{folder, m.Checksum}, queries: map[string][]graph.Query{}}
 	var err error
@@ -45,8 +45,7 @@ func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 	return k, nil
 }
 
-// readView reads the graph that a split's queries are about. Edges go from the shards straight into the
-// CSR arrays.
+// readView reads the graph that a split's queries are about. Edges go from the shards straight into the CSR arrays.
 func readView(ctx context.Context, folder string, m manifest.Manifest, split string, relations int) (*View, error) {
 	entities, known, rows := EntitiesFile, AnswersFile, m.Rows["edges"]
 	if OnInference(m, split) {

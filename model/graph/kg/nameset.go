@@ -14,8 +14,7 @@ import (
 // NameSet is a hash set of names, which lie in one slice.
 type NameSet struct {
 	seed maphash.Seed
-	// slots has, for each name, the upper half of its hash, and its offset in text plus 1; 0 is
-	// free.
+	// slots has, for each name, the upper half of its hash, and its offset in text plus 1; 0 is free.
 	slots []uint64
 	// text has the names, each after its length as a uvarint.
 	text  []byte

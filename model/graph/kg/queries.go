@@ -83,9 +83,9 @@ func SourcesOf(ctx context.Context, folder, split string) ([]int32, error) {
 	return slices.Compact(sources), err
 }
 
-// Facts returns the training facts in the order of their table, by head, relation and tail, an order that decides the
-// batches of a training. They are read on first use. It is an error if a fact has an id that is not in the training
-// graph.
+// Facts returns the training facts in the order of their table, by head, relation and tail, an order that
+// decides the batches of a training. They are read on first use. It is an error if a fact has an id that is not
+// in the training graph.
 func (k *KG) Facts(ctx context.Context) ([]graph.Fact, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -132,8 +132,8 @@ func (k *KG) Queries(ctx context.Context, split string) ([]graph.Query, error) {
 	return queries, nil
 }
 
-// readSplit reads the queries of a split. The training split has both directions of its facts. The caller holds the
-// mutex.
+// readSplit reads the queries of a split. The training split has both directions of its facts. The
+// caller holds the mutex.
 func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error) {
 	if split == "train" {
 		facts, err := k.lockedFacts(ctx)

@@ -13,10 +13,10 @@ import (
 	"tagnet/model/graph"
 )
 
-// Without returns the graph without the facts of some of its base relations, and without these relations: as if no file
-// of the dataset had such a fact, except that all entities stay, with their ids, as candidates of every query. The
-// relations that are left have other ids, in the same order. The checksum of its manifest and its vocabulary are its
-// own.
+// Without returns the graph without the facts of some of its base relations, and without these relations: as if
+// no file of the dataset had such a fact, except that all entities stay, with their ids, as candidates of every
+// query. The relations that are left have other ids, in the same order. The checksum of its manifest and its
+// vocabulary are its own.
 func (k *KG) Without(ctx context.Context, relations []string) (*KG, error) {
 	if len(relations) == 0 {
 		return k, nil

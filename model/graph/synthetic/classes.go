@@ -78,8 +78,8 @@ func (c *classified) drawTerms() {
 	}
 }
 
-// drawBetween relates many entities of some classes to many of some others, up to about so many pairs. Some relations
-// are symmetric.
+// drawBetween relates many entities of some classes to many of some others, up to about so many pairs. Some
+// relations are symmetric.
 func (c *classified) drawBetween(relation int32, most float64) {
 	both := c.rng.IntN(5) == 0
 	for range 1 + c.rng.IntN(3) {

@@ -75,8 +75,8 @@ func (d *draft) mirror(relation string) {
 	d.rules = append(d.rules, planted{namedRule{relation, []step{{relation, true}}}, 1})
 }
 
-// plant adds a rule: each of its conclusions with probability holds, until nothing new follows, and a share noise of
-// random facts.
+// plant adds a rule: each of its conclusions with probability holds, until nothing new follows, and a share
+// noise of random facts.
 func (d *draft) plant(holds, noise float64, conclusion string, path ...step) {
 	rule := planted{namedRule{conclusion, path}, holds}
 	d.rules = append(d.rules, rule)

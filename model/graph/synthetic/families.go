@@ -11,8 +11,8 @@ const (
 	founders                                         = 34 // couples without parents
 )
 
-// country makes up three generations of people in the villages of a country: the facts from which the rules conclude
-// all others.
+// country makes up three generations of people in the villages of a country: the facts from which the rules
+// conclude all others.
 //
 // Two choices keep the rules exact: nobody marries a sibling, and all children of a couple are children of both.
 func country(d *draft) {
@@ -55,8 +55,7 @@ func (d *draft) person(family string) string {
 	}
 }
 
-// places lays out villages in districts in regions, and roads between villages; it returns
-// the villages.
+// places lays out villages in districts in regions, and roads between villages; it returns the villages.
 func (d *draft) places() []string {
 	var villages []string
 	for r := range regions {

@@ -15,8 +15,8 @@ func drawn() []Sample {
 	return slices.DeleteFunc(Samples(), func(m Sample) bool { return m.draw == nil })
 }
 
-// TestPlantedRulesHold compares the shares for which rules hold, and those of noise, with what the samples say, for
-// some seeds.
+// TestPlantedRulesHold compares the shares for which rules hold, and those of noise, with what the samples
+// say, for some seeds.
 func TestPlantedRulesHold(t *testing.T) {
 	t.Parallel()
 	for _, m := range drawn() {

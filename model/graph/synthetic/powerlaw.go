@@ -29,8 +29,8 @@ func (p *PowerLaw) Next() graph.Fact {
 	return graph.Fact{Head: id(head, headPrime), Relation: int32(relation), Tail: id(tail, tailPrime)}
 }
 
-// popularity is a distribution over the ranks 0 to size-1, with the probability of rank k proportional to
-// (k+1)^(power-1).
+// popularity is a distribution over the ranks 0 to size-1, with the probability of rank k proportional
+// to (k+1)^(power-1).
 type popularity struct {
 	size  int64
 	power float64

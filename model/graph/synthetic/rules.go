@@ -15,8 +15,8 @@ func (m *maker) derive(head int32) {
 	m.addNoise(head)
 }
 
-// productive draws some walks, and returns the one that leads somewhere from most entities of its type: many lead
-// nowhere.
+// productive draws some walks, and returns the one that leads somewhere from most entities of its
+// type: many lead nowhere.
 func (m *maker) productive(before int32) (body []int32) {
 	const bodies, starts = 4, 48
 	most := -1

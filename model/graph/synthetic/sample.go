@@ -81,9 +81,9 @@ func ReadMissing(ctx context.Context, folder string) (map[kg.Triple]bool, error)
 	return missing, nil
 }
 
-// Write writes train.txt, valid.txt, test.txt, the rules (rules.txt), the true facts that are in no split (MissingFile)
-// and, if there are any, the types of entities (TypesFile) into folder, a path or a URL. The same seed writes the same
-// bytes.
+// Write writes train.txt, valid.txt, test.txt, the rules (rules.txt), the true facts that are in no split
+// (MissingFile) and, if there are any, the types of entities (TypesFile) into folder, a path or a URL. The same seed
+// writes the same bytes.
 func (m Sample) Write(ctx context.Context, folder string, seed int64) error {
 	splits, rules, types := m.draft(seed)
 	files := []struct{ name, text string }{

@@ -11,8 +11,8 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// Splits are the facts of a dataset, each list in the order of its file. Missing are facts that are true and in no
-// split.
+// Splits are the facts of a dataset, each list in the order of its file. Missing are facts that are
+// true and in no split.
 type Splits struct{ Train, Valid, Test, Missing []kg.Triple }
 
 // The share of the sample's facts that is tried for each held-out split. Those that do not

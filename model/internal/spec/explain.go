@@ -68,8 +68,7 @@ func (p *Pass) senderPriorities() [][]Edge {
 	return layers
 }
 
-// Path is a way from the source of a query to an answer that takes one edge in each of the layers 1 to
-// its length.
+// Path is a way from the source of a query to an answer that takes one edge in each of the layers 1 to its length.
 type Path struct {
 	// Weight is the mean of the values of the path's edges.
 	Weight float64

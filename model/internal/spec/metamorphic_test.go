@@ -102,8 +102,8 @@ func TestWideWindowIsFull(t *testing.T) {
 	}
 }
 
-// TestRemovalOfSeveralAnswers checks that a query of several answers equals one in a graph without the facts of all of
-// them.
+// TestRemovalOfSeveralAnswers checks that a query of several answers equals one in a graph without the
+// facts of all of them.
 func TestRemovalOfSeveralAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range everyPolicy() {

@@ -9,8 +9,7 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// Model is a configuration on a graph, with its parameters. It is read-only: passes may run
-// concurrently.
+// Model is a configuration on a graph, with its parameters. It is read-only: passes may run concurrently.
 type Model struct {
 	graph         *graph.Graph
 	configuration configuration.Configuration

@@ -68,8 +68,7 @@ func (p *Pass) selectedEdges(priorities []float64, visited []bool) map[sent]bool
 	return chosen
 }
 
-// bestVisited returns the n visited entities of highest priority in descending order, ties by smaller
-// id.
+// bestVisited returns the n visited entities of highest priority in descending order, ties by smaller id.
 func (p *Pass) bestVisited(n int, priorities []float64, visited []bool) []int32 {
 	var best []int32
 	for o := range int32(len(visited)) {

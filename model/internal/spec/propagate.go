@@ -102,9 +102,8 @@ func (p *Pass) reduction(o int32) reduction {
 	return newReduction(p.model.configuration.Aggregate, p.degree(o), p.model.graph.MeanLogDegree)
 }
 
-// propagateBackward propagates gradients of the states after t = 0..T layers, and for A*Net of the last
-// priorities (else nil), to the parameters and the query's embedding. It adds to the gradients of
-// earlier states.
+// propagateBackward propagates gradients of the states after t = 0..T layers, and for A*Net of the last priorities
+// (else nil), to the parameters and the query's embedding. It adds to the gradients of earlier states.
 func (p *Pass) propagateBackward(states [][]float64, priorities, embedding []float64, into *parameters.Set[float64]) {
 	m, c := p.model, p.model.configuration
 	p.gradStates = make([]float64, len(p.RelationStates()))
@@ -176,8 +175,7 @@ func (p *Pass) setBackward(t int, o int32, update []float64, to setGradients) {
 	}
 }
 
-// weightedBackward propagates the gradient of the states that are sent after t layers to the states and
-// the priorities.
+// weightedBackward propagates the gradient of the states that are sent after t layers to the states and the priorities.
 func (p *Pass) weightedBackward(t int, weighted, states, priorities []float64) {
 	if !p.model.configuration.Prioritized() {
 		add(states, weighted)

@@ -33,8 +33,8 @@ func (p *Pass) update(t int, o int32, input []float64) *nodeUpdate {
 // entityLayer returns how the names of the parameters of layer t begin.
 func entityLayer(t int) string { return fmt.Sprintf("layers.%d.", t-1) }
 
-// update computes an update with the parameters whose names begin with layer. dropout returns the factor of a
-// dimension.
+// update computes an update with the parameters whose names begin with layer. dropout returns the
+// factor of a dimension.
 func (m *Model) update(layer string, input []float64, dropout func(j int) float64) *nodeUpdate {
 	weights := m.parameters
 	u := &nodeUpdate{input: input}

@@ -73,8 +73,8 @@ func TestWriteGoldenCases(t *testing.T) {
 
 // makeCase computes a case with random parameters: multiples of 1/16, which float32 has too. Of 32 dimensions some
 // would be equal in messages along different relations, and so would sums, and which of those takes an extreme's
-// gradient is arbitrary (see package gpu): the relations' embeddings, or the maps that they come from, are multiples of
-// 1/4096 there.
+// gradient is arbitrary (see package gpu): the relations' embeddings, or the maps that they come from, are
+// multiples of 1/4096 there.
 func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *golden.Case {
 	t.Helper()
 	p := sampleParameters(c, g, 5)

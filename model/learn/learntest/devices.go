@@ -116,8 +116,8 @@ func (m Machine) Count(operation string) (counts []int) {
 	return counts
 }
 
-// Together makes the first operation of a name of each device wait for those of all others. Where they do not come it
-// fails.
+// Together makes the first operation of a name of each device wait for those of all others. Where they
+// do not come it fails.
 func (m Machine) Together(operation string) {
 	var all sync.WaitGroup
 	all.Add(len(m))
@@ -169,8 +169,8 @@ type trainer struct {
 	seed             uint64 // of announced
 }
 
-// NewTrainer returns a trainer with a copy of the parameters and of the solver, as a device has them; store copies them
-// back.
+// NewTrainer returns a trainer with a copy of the parameters and of the solver, as a device has them;
+// store copies them back.
 func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32],
 	solver *steps.Adam) (steps.Stepper, error) {
 	if err := o.do("trainer"); err != nil {

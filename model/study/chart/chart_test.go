@@ -142,8 +142,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestSpread checks the length of the bar through a point, that the axis has it, and that a point without spread has no
-// bar.
+// TestSpread checks the length of the bar through a point, that the axis has it, and that a point
+// without spread has no bar.
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	svg := Lines{Series: []Series{{Points: []Point{{0, 2}, {1, 4}, {2, 3}}, Spread: []float64{1, math.NaN(), 0}}}}.SVG("", "")

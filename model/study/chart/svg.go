@@ -31,8 +31,8 @@ func (c *canvas) text(x, y float64, anchor, class, text string) {
 	c.add(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, escape(text))
 }
 
-// escape returns a text as XML holds it, which HTML reads the same. Characters that XML does not allow, such as U+FFFF,
-// become U+FFFD.
+// escape returns a text as XML holds it, which HTML reads the same. Characters that XML does not allow, such as
+// U+FFFF, become U+FFFD.
 func escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
@@ -44,8 +44,8 @@ func (c *canvas) segment(x1, y1, x2, y2 float64, class string) {
 	c.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
 }
 
-// sign is an entry of a legend: a name, the style of the line before it, and the style of a point on the line, if there
-// is one.
+// sign is an entry of a legend: a name, the style of the line before it, and the style of a point on the
+// line, if there is one.
 type sign struct{ name, class, mark string }
 
 // legend writes the signs, in as many rows as they need, and returns its height. It leaves out signs

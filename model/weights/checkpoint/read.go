@@ -223,8 +223,8 @@ func (f Folder) names(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Best returns the name of the checkpoint that the file best names. The error wraps ErrNone before the first epoch
-// is finished.
+// Best returns the name of the checkpoint that the file best names. The error wraps ErrNone before the
+// first epoch is finished.
 func (f Folder) Best(ctx context.Context) (string, error) {
 	data, err := storage.ReadText(ctx, f.url(BestFile))
 	if errors.Is(err, fs.ErrNotExist) {

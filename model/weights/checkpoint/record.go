@@ -103,8 +103,7 @@ type Vocabulary struct {
 	// Entities is the number of entities of the training graph, Hash the vocabulary hash of formats/workspace/manifest.
 	Entities int    `json:"entities"`
 	Hash     string `json:"hash"`
-	// Graph is the checksum of the manifest of the graph's folder, equal if all facts are; empty for facts in
-	// memory.
+	// Graph is the checksum of the manifest of the graph's folder, equal if all facts are; empty for facts in memory.
 	Graph string `json:"graph"`
 }
 
@@ -221,8 +220,8 @@ func (r Record) files() error {
 	return strict.First(strict.Count("weights.size", r.Weights.Size), strict.Count("optimizer.size", r.Optimizer.Size))
 }
 
-// check returns an error for a number that no graph has, and for a relation that occurs twice, whose weights would be
-// ambiguous.
+// check returns an error for a number that no graph has, and for a relation that occurs twice, whose weights
+// would be ambiguous.
 func (v Vocabulary) check() error {
 	seen := make(map[string]bool, len(v.Relations))
 	for _, name := range v.Relations {

@@ -114,8 +114,8 @@ func (f Folder) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// MarkBest writes the file best: the name of the epoch that Valid.Better selects, or of the last one if none was
-// validated.
+// MarkBest writes the file best: the name of the epoch that Valid.Better selects, or of the last one if
+// none was validated.
 func (f Folder) MarkBest(ctx context.Context) error {
 	records, _, err := f.Records(ctx)
 	if err != nil {

@@ -56,8 +56,7 @@ type Configuration struct {
 	Relations string `json:"relations,omitzero"`
 	// RelationLayers is the number of propagation layers between relations, for graph; else 0.
 	RelationLayers int `json:"relation_layers,omitzero"`
-	// Layers is the number of propagation layers T, and the largest distance of an answer that is
-	// found.
+	// Layers is the number of propagation layers T, and the largest distance of an answer that is found.
 	Layers int `json:"layers"`
 	// Dim is the number of dimensions d of every state.
 	Dim int `json:"dim"`
@@ -116,8 +115,8 @@ type Configuration struct {
 	LearningRateDecay float64 `json:"learning_rate_decay"`
 	// LeastLearningRate is the learning rate below which it does not decay.
 	LeastLearningRate float64 `json:"least_learning_rate,omitzero"`
-	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a graph it is
-	// AdamW's.
+	// WeightDecay is added to the gradient, times the weight, as in PyTorch's Adam; with relations from a
+	// graph it is AdamW's.
 	WeightDecay float64 `json:"weight_decay"`
 	// BatchSize is the number of queries for each step of the optimizer; one with several answers counts once for each.
 	BatchSize int `json:"batch_size"`
@@ -238,8 +237,8 @@ func (c Configuration) States() int {
 	return 1
 }
 
-// Ages returns the number of states that an entity passes through within its window, the first of them when it is
-// reached.
+// Ages returns the number of states that an entity passes through within its window, the first of them
+// when it is reached.
 func (c Configuration) Ages() int { return min(c.Delta, c.Layers) + 1 }
 
 // Ratios returns A*Net's node and degree ratio for training or evaluation.

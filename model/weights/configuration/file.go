@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/strict"
 )
 
-// presetFile is the content of a preset file. Hyperparameters that are not in it come from another preset, or from the
-// default.
+// presetFile is the content of a preset file. Hyperparameters that are not in it come from another preset,
+// or from the default.
 type presetFile struct {
 	// Preset is the name of that preset, empty for the default.
 	Preset string `json:"preset"`
@@ -21,8 +21,8 @@ type presetFile struct {
 	Provenance json.RawMessage `json:"provenance"`
 }
 
-// IsPresetFile reports whether a preset is given as a file rather than by its name: it ends in .json or has a
-// path separator.
+// IsPresetFile reports whether a preset is given as a file rather than by its name: it ends in .json or
+// has a path separator.
 func IsPresetFile(preset string) bool {
 	return strings.HasSuffix(preset, ".json") || strings.ContainsAny(preset, `/\`)
 }

@@ -28,8 +28,8 @@ type Field struct {
 	at      func(*Configuration) any // returns a pointer to the field
 }
 
-// hyperparameters has a line for each hyperparameter, in the order of a command's help. Rules for combinations are in
-// Violations.
+// hyperparameters has a line for each hyperparameter, in the order of a command's help. Rules for
+// combinations are in Violations.
 var hyperparameters = []Field{
 	// name, group, default, values, whether a resumed training may change it, help, field
 	{"relations", Model, "", oneOf(RelationsLinear, RelationsTable, RelationsGraph).where(Configuration.relationsGiven), no,
@@ -224,8 +224,8 @@ func (f Field) Used(c Configuration) bool { return f.values.only == nil || f.val
 // IsFlag reports whether a flag sets the hyperparameter; others are set by presets alone.
 func (f Field) IsFlag() bool { return !f.values.preset }
 
-// Usage explains the flag, as package flag wants it: the kind of value in backquotes, then its purpose and the range of
-// a number.
+// Usage explains the flag, as package flag wants it: the kind of value in backquotes, then its purpose and
+// the range of a number.
 func (f Field) Usage() string {
 	switch {
 	case f.values.choices != nil:
@@ -258,8 +258,8 @@ func (f Field) wants(c Configuration) string {
 	return ""
 }
 
-// Set sets the hyperparameter of a configuration from its text on a command line. An error describes the values that
-// are accepted.
+// Set sets the hyperparameter of a configuration from its text on a command line. An error describes the
+// values that are accepted.
 func (f Field) Set(c *Configuration, text string) error {
 	var value any = text
 	var err error

@@ -69,8 +69,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestResumed holds that a resumed training may change the number of epochs and where the learning rate ends, and
-// nothing else.
+// TestResumed holds that a resumed training may change the number of epochs and where the learning rate
+// ends, and nothing else.
 func TestResumed(t *testing.T) {
 	t.Parallel()
 	before, by := Default(), Configuration{Epochs: 7, Dim: 8, LearningRate: 1, LeastLearningRate: .1}

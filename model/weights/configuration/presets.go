@@ -169,8 +169,8 @@ type prioritizedPreset struct {
 }
 
 var prioritizedPresets = []prioritizedPreset{
-	// name, aggregate, dependent, remove, node ratio, the same at evaluation (0: no other), negatives, adversarial,
-	// delta, dropout
+	// name, aggregate, dependent, remove, node ratio, the same at evaluation (0: no other), negatives,
+	// adversarial, delta, dropout
 	{"fb15k-237", AggregatePNA, yes, RemoveOneHop, .1, 0, 512, .5, 2, .1},
 	{"wn18rr", AggregatePNA, no, RemoveTriple, .1, 0, 128, .5, 3, .3},
 	{"fb-v1", AggregateSum, yes, RemoveTriple, .5, 1, 32, .5, 2, .1},

@@ -25,8 +25,8 @@ func OfSource[F Float](s *Set[F]) (layout []Shape) {
 	return layout
 }
 
-// layoutBetween lists the tensors of a model whose relations come from a graph, in the order of ULTRA's published
-// files.
+// layoutBetween lists the tensors of a model whose relations come from a graph, in the order of
+// ULTRA's published files.
 func layoutBetween(c configuration.Configuration) []Shape {
 	d := c.Dim
 	var layout []Shape

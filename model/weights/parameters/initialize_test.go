@@ -82,8 +82,8 @@ func TestInitializeIndependentEmbeddingIsNormal(t *testing.T) {
 	}
 }
 
-// TestInitializeRelationsFromAGraph holds that the rows of the edge types are embeddings, and the maps from states of
-// relations linear.
+// TestInitializeRelationsFromAGraph holds that the rows of the edge types are embeddings, and the maps from states
+// of relations linear.
 func TestInitializeRelationsFromAGraph(t *testing.T) {
 	t.Parallel()
 	s := initialized(t, func(c *configuration.Configuration) {

@@ -117,8 +117,8 @@ func TestExplainWalks(t *testing.T) {
 	}
 }
 
-// TestExplainOnDevice ranks on a device and explains on the CPU: the explanations are those of answers that the CPU
-// ranks.
+// TestExplainOnDevice ranks on a device and explains on the CPU: the explanations are those of answers
+// that the CPU ranks.
 func TestExplainOnDevice(t *testing.T) {
 	w := scoringtest.Trained(t, "inductive")
 	sources := scoringtest.File(t, "few.txt", "o003\no020\n")

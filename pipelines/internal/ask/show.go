@@ -101,8 +101,8 @@ func (a *asking) sayAnswered(ctx context.Context, url string) error {
 	return nil
 }
 
-// notes returns what is printed beside an answer: its probability, and what the query and the one in the other
-// direction say.
+// notes returns what is printed beside an answer: its probability, and what the query and the one in the
+// other direction say.
 func (a *asking) notes(r parquet.Answer) string {
 	text := a.probability(r.Probability)
 	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.Score, r.OtherScore, r.Rank, r.OtherRank) + hopsAndKnown(r.Hops, r.Known)

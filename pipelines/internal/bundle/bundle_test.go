@@ -122,8 +122,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestSecondRun holds that a folder that is complete stays, that another configuration is refused, and that --force
-// writes it.
+// TestSecondRun holds that a folder that is complete stays, that another configuration is refused, and
+// that --force writes it.
 func TestSecondRun(t *testing.T) {
 	workspace := prepared(t, 3, false)
 	arguments := []string{"--workspace", workspace, "--reach", "10", "--layers", "3"}

@@ -40,9 +40,9 @@ func (f *flags) ready(e *command.Environment, found *work) func(context.Context)
 // The bytes of a part as elements, about.
 const perEntity, perEdge = 20, 3
 
-// sendingEntity is the seconds of a core, about, that a runner takes to send and join what the rounds want of each
-// entity of a part, and its lists: 13 to 20 microseconds on graphs of 0.36 and 21.7 million facts with reaches of 1,000
-// and 2,000.
+// sendingEntity is the seconds of a core, about, that a runner takes to send and join what the rounds want of
+// each entity of a part, and its lists: 13 to 20 microseconds on graphs of 0.36 and 21.7 million facts with
+// reaches of 1,000 and 2,000.
 const sendingEntity = 16e-6
 
 // estimate adds to the work what it takes, as a sample of parts did, and prints the sample.

@@ -17,8 +17,8 @@ type flags struct {
 	limit, memory int64
 }
 
-// hyperparameters decide which parts are found. The ones from queries_per_epoch on decide which queries a training
-// draws.
+// hyperparameters decide which parts are found. The ones from queries_per_epoch on decide which
+// queries a training draws.
 var hyperparameters = []string{"reach", "layers", "remove", "queries_per_epoch", "epochs", "batch_size"}
 
 // Pipeline is go run ./pipelines/bundle.

@@ -12,8 +12,8 @@ import (
 	"tagnet/stages/bundle"
 )
 
-// begin takes the folder. It keeps the files that an earlier run of the same work has written, and returns true if all
-// is complete.
+// begin takes the folder. It keeps the files that an earlier run of the same work has written, and returns true
+// if all is complete.
 func (found *work) begin(ctx context.Context, e *command.Environment, stage *workspace.Output) (done bool, err error) {
 	h := &found.params.Header
 	for _, file := range found.files {

@@ -1,3 +1,3 @@
-// Package discover is the command that lists the new facts of a graph, those that a trained model finds the most
-// probable first.
+// Package discover is the command that lists the new facts of a graph, those that a trained model finds the
+// most probable first.
 package discover

@@ -40,9 +40,8 @@ type pool struct {
 	SDKHarnessContainers []struct{ ContainerImage, EnvironmentID string } `json:"sdkHarnessContainerImages"`
 }
 
-// TestDataflowLauncher runs the launcher with --dry_run for every command that runs on Dataflow, and
-// checks the job: its steps, image, staged program and workers. Nothing is submitted, written, or fetched from
-// Google.
+// TestDataflowLauncher runs the launcher with --dry_run for every command that runs on Dataflow, and checks the job:
+// its steps, image, staged program and workers. Nothing is submitted, written, or fetched from Google.
 func TestDataflowLauncher(t *testing.T) {
 	bucket := gcstest.Bucket(t)
 	workspace, bin := bucket+folder, t.TempDir()

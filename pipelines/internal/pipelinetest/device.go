@@ -64,8 +64,8 @@ func Faults(steps int) map[string]Fault {
 	}
 }
 
-// UseFaulty makes a device that fails the machine's only one until the test ends. The test must not run in parallel
-// with others.
+// UseFaulty makes a device that fails the machine's only one until the test ends. The test must not run in
+// parallel with others.
 func UseFaulty(t testing.TB, f Fault) {
 	t.Helper()
 	calls := 0

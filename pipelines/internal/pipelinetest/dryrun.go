@@ -56,8 +56,8 @@ func DryRun(t *testing.T, p command.Pipeline, workspace, step string, arguments 
 	Same(t, Files(t, workspace), before)
 }
 
-// Plan checks that a pipeline with --plan and --force prints its step of that name, and changes no file of
-// the workspace.
+// Plan checks that a pipeline with --plan and --force prints its step of that name, and changes no
+// file of the workspace.
 func Plan(t *testing.T, p command.Pipeline, workspace, step string, arguments ...string) {
 	t.Helper()
 	before := Files(t, workspace)

@@ -13,9 +13,9 @@ import (
 // tooSmall matches the refusal of a --memory that is too small, and captures the least that is enough.
 var tooSmall = regexp.MustCompile(`^--memory \d+ is too small: .* takes at least (\d+) MiB.*\n$`)
 
-// LeastMemory checks that a pipeline with too little --memory names the least that is enough, which is, and that
-// --force then neither removes what is in the folder of the pipeline's output nor, with the least, changes a byte of
-// it.
+// LeastMemory checks that a pipeline with too little --memory names the least that is enough, which is, and
+// that --force then neither removes what is in the folder of the pipeline's output nor, with the least,
+// changes a byte of it.
 func LeastMemory(t testing.TB, p command.Pipeline, folder string, arguments ...string) {
 	t.Helper()
 	Succeed(t, p, arguments...)

@@ -67,8 +67,8 @@ func OpenPage(t testing.TB, url string, width, height int) *Page {
 	return p
 }
 
-// startBrowser returns the browser, with a pipe in each direction, its files 3 and 4. Where none is installed, it skips
-// the test.
+// startBrowser returns the browser, with a pipe in each direction, its files 3 and 4. Where none is
+// installed, it skips the test.
 func startBrowser(t testing.TB) *browser {
 	t.Helper()
 	running.Lock()
@@ -121,8 +121,8 @@ func closeBrowser() {
 	}
 }
 
-// call sends a command and decodes its result, unless result is nil. Of the events it keeps what is said on the
-// console.
+// call sends a command and decodes its result, unless result is nil. Of the events it keeps what is
+// said on the console.
 func (p *Page) call(method string, parameters map[string]any, result any) {
 	p.t.Helper()
 	b := p.browser

@@ -129,8 +129,8 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	return c.scan(ctx, t, chunks...)
 }
 
-// checkUnchanged returns an error if a file is no longer the one that was hashed: the manifest would record the hash of
-// other facts.
+// checkUnchanged returns an error if a file is no longer the one that was hashed: the manifest would record the
+// hash of other facts.
 func checkUnchanged(ctx context.Context, url, sha256 string) error {
 	now, err := manifest.HashFile(ctx, url)
 	if err == nil && now.SHA256 != sha256 {

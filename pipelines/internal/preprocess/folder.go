@@ -150,8 +150,8 @@ func openFolder(ctx context.Context, url string, format facts.Format) (folder, e
 	return f, f.override(format)
 }
 
-// override adds the files whose ending belongs to another text format than --format, for splits that have no other
-// file.
+// override adds the files whose ending belongs to another text format than --format, for splits that
+// have no other file.
 func (f *folder) override(format facts.Format) error {
 	found := map[string]string{}
 	for _, name := range f.others {

@@ -44,9 +44,9 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 	return nil
 }
 
-// isHeader reports whether no word of the first line of the first text occurs in another line of some texts, of which
-// there is one, and, where the texts are alike, whether all have that first line. It reads up to what shows that it is
-// none.
+// isHeader reports whether no word of the first line of the first text occurs in another line of some texts, of
+// which there is one, and, where the texts are alike, whether all have that first line. It reads up to what
+// shows that it is none.
 func isHeader(ctx context.Context, texts []text, alike bool) (bool, error) {
 	var first facts.Fact
 	lines, found := 0, false

@@ -359,8 +359,8 @@ func TestMixedFormats(t *testing.T) {
 	}
 }
 
-// TestSplitWithBackground divides train.txt beside facts.txt, whose facts stay in the graph; a facts.txt alone is
-// divided.
+// TestSplitWithBackground divides train.txt beside facts.txt, whose facts stay in the graph; a
+// facts.txt alone is divided.
 func TestSplitWithBackground(t *testing.T) {
 	var text strings.Builder
 	for i := range 200 {
@@ -594,8 +594,8 @@ func TestNoFacts(t *testing.T) {
 	}
 }
 
-// TestUnlabeledIDs counts the ids of entities and of relations that have no name, and refuses a file of names that
-// names none.
+// TestUnlabeledIDs counts the ids of entities and of relations that have no name, and refuses a file of
+// names that names none.
 func TestUnlabeledIDs(t *testing.T) {
 	files := map[string]string{"train.txt": "0\t0\t1\n1\t1\t2\n9\t1\t0\n", "valid.txt": "0\t1\t2\n", "test.txt": "1\t0\t0\n",
 		"entities.dict": "0\ta\n1\tb\n2\tc\n", "relations.dict": "0\tr\n"}

@@ -12,9 +12,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 )
 
-// label gives the files of one graph the names that stand for their ids: from --entity_names and
-// --relation_names, OpenKE's tables, or .dict files whose ids the facts have. The other files of the folder are
-// not read.
+// label gives the files of one graph the names that stand for their ids: from --entity_names and --relation_names,
+// OpenKE's tables, or .dict files whose ids the facts have. The other files of the folder are not read.
 func (f *flags) label(ctx context.Context, d *dataset, files []text, source folder) error {
 	var used []string
 	for _, kind := range []struct {
@@ -41,8 +40,8 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, source fold
 			}
 			return err
 		}
-		// A .dict file of a dataset whose facts have names already is not used. The first file tells for all of the
-		// folder.
+		// A .dict file of a dataset whose facts have names already is not used. The first file tells
+		// for all of the folder.
 		isDict := kind.file == "" && !source.openKE
 		if isDict {
 			ids, err := hasIDs(ctx, files[0], kind.flag == "entity_names")

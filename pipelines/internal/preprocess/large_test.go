@@ -72,8 +72,7 @@ func refused(t *testing.T, folder, workspace, memory string) (least string) {
 	return found[1]
 }
 
-// TestMemory asks for too little, and then for what the error names; the tables are those of any
-// other budget.
+// TestMemory asks for too little, and then for what the error names; the tables are those of any other budget.
 func TestMemory(t *testing.T) {
 	folder, first, second := pipelinetest.Dataset(t, small()), t.TempDir(), t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--dataset", folder, "--workspace", first, "--memory", refused(t, folder, first, "1"))

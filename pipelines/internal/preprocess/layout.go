@@ -29,8 +29,8 @@ func (f *flags) graphs(ctx context.Context, files folder) (training, inference f
 	}
 	training = files
 	training.files = maps.Clone(files.files)
-	// A split without a file of its own is the inference graph's: test.txt, and valid.txt if it is not about the
-	// training graph.
+	// A split without a file of its own is the inference graph's: test.txt, and valid.txt if it is not about
+	// the training graph.
 	move := func(split string) {
 		inference.files[split] = training.files[split]
 		delete(training.files, split)

@@ -58,8 +58,8 @@ func TestFoldersOfTwoGraphs(t *testing.T) {
 	}
 }
 
-// TestInferenceOnly wants a folder of two graphs, and is what the error of a relation that only the inference graph has
-// advises.
+// TestInferenceOnly wants a folder of two graphs, and is what the error of a relation that only the
+// inference graph has advises.
 func TestInferenceOnly(t *testing.T) {
 	ring := pipelinetest.Ring("n", 12)
 	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage,

@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestListedFiles compares the graph of facts in several files, in any order, with the graph of the one file that has
-// them all.
+// TestListedFiles compares the graph of facts in several files, in any order, with the graph of the one
+// file that has them all.
 func TestListedFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	lines := make([]string, 90)

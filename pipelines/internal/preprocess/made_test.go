@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestMadeUpGraphs names each made-up graph, in a workspace of that name, twice. No fact that a graph lacks is in any
-// table.
+// TestMadeUpGraphs names each made-up graph, in a workspace of that name, twice. No fact that a graph
+// lacks is in any table.
 func TestMadeUpGraphs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, made := range synthetic.Samples() {

@@ -221,8 +221,8 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	return source, err
 }
 
-// findMade hashes a made-up graph. It generates it in memory, because nothing is written if graph/ holds another
-// dataset.
+// findMade hashes a made-up graph. It generates it in memory, because nothing is written if graph/
+// holds another dataset.
 func (f *flags) findMade(ctx context.Context, e *command.Environment) (dataset, error) {
 	begin := "--dataset " + f.made.Name
 	if f.dataset == "" {

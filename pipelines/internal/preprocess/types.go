@@ -24,8 +24,8 @@ type types struct {
 // typeBufferBytes is the memory in which types are sorted. The Beam job, which has ended then, takes more.
 const typeBufferBytes = 32 << 20
 
-// openTypes hashes the file of --types and, unless bad lines are rejected, checks every line before anything is
-// written.
+// openTypes hashes the file of --types and, unless bad lines are rejected, checks every line before
+// anything is written.
 func openTypes(ctx context.Context, url string, strict bool) (types, error) {
 	t := types{url: url, strict: strict}
 	if err := checkReadable(url); err != nil {
@@ -81,8 +81,8 @@ func (t types) rejectTypes(ctx context.Context, source *dataset, url string) err
 // typed reports whether the flags give types of entities.
 func (f *flags) typed() bool { return f.types != "" || f.typeRelation != "" }
 
-// complete writes the types of both graphs, after all other tables, and adds to the summary what the Beam job does not
-// know.
+// complete writes the types of both graphs, after all other tables, and adds to the summary what the
+// Beam job does not know.
 func (f *flags) complete(ctx context.Context, folder string, source dataset, held lock.Lock) error {
 	ctx = held.Guard(ctx)
 	s, err := counts.ReadDataset(ctx, folder)

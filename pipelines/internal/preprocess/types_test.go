@@ -34,8 +34,7 @@ func typesOf(t *testing.T, l *kg.KG, split string) map[string][]string {
 	return found
 }
 
-// TestTypes reads types from a file and from a relation. A fact of the test split gives no type: it is to be
-// predicted.
+// TestTypes reads types from a file and from a relation. A fact of the test split gives no type: it is to be predicted.
 func TestTypes(t *testing.T) {
 	files := small()
 	files["train.txt"] += "anna\tis_a\tpoet\nbert\tis_a\tperson\n"

@@ -1,5 +1,5 @@
-// Package probabilities makes what commands need and a graph or a model determines, where the workspace has none that
-// is current.
+// Package probabilities makes what commands need and a graph or a model determines, where the workspace has
+// none that is current.
 //
 // A Fit is the probabilities of a model over the workspace's graph (model/answer/probability): train makes it at its
 // end, else the command that first shows a probability. Their files are in the folder probabilities/ of the workspace:

@@ -25,8 +25,8 @@ import (
 	"tagnet/stages/predict"
 )
 
-// Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and there is
-// no estimator.
+// Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and
+// there is no estimator.
 //
 // A command builds what --plan prints with Jobs, Loads and Seconds, and calls Make before its own job.
 type Fit struct {
@@ -44,9 +44,9 @@ type Fit struct {
 	limitSaid    bool
 }
 
-// OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the outline
-// of a graph it prints that there are none, and returns nil. A command that fits them has as much memory as Estimate
-// says.
+// OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the
+// outline of a graph it prints that there are none, and returns nil. A command that fits them has as much
+// memory as Estimate says.
 func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on command.Resources) (*Fit, error) {
 	if m.Graph.IsOutline() {
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
@@ -191,8 +191,8 @@ func (f *Fit) Ready(ready func(context.Context) error) func(context.Context) err
 // there where no other folder holds them.
 func (f *Fit) fitFolder() string { return storage.Join(f.folder, f.model.FitFolder()) }
 
-// check fails where a symbolic link leads out of the folder, and while another run fits the same, unless Make would see
-// its end.
+// check fails where a symbolic link leads out of the folder, and while another run fits the same, unless
+// Make would see its end.
 func (f *Fit) check(ctx context.Context) error {
 	if err := storage.CheckRegular(ctx, f.e.Workspace.Root(), f.folder); err != nil {
 		return err
@@ -204,8 +204,8 @@ func (f *Fit) check(ctx context.Context) error {
 	return f.shared(err)
 }
 
-// shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive, not even with
-// --force.
+// shared lets the error of a lock name what helps: no run takes a fit from another one that may be alive,
+// not even with --force.
 func (f *Fit) shared(err error) error {
 	if held := (*lock.Held)(nil); errors.As(err, &held) {
 		held.TakeOver = remedy.Do("remove %s", storage.Join(f.fitFolder(), lock.FileName))

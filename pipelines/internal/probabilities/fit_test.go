@@ -84,8 +84,8 @@ func bestOf(w string) (p predict.Params) {
 	return p
 }
 
-// TestShards checks that the file has the same bytes with any number of shards and threads, and in one process without
-// Beam.
+// TestShards checks that the file has the same bytes with any number of shards and threads, and in one
+// process without Beam.
 func TestShards(t *testing.T) {
 	w, file := trained(t)
 	want := pipelinetest.Read(t, file)
@@ -338,8 +338,8 @@ func TestOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestSymbolicLinks checks that nothing is fitted, and nothing else touched, where a link leads out of the folder, be
-// it dangling.
+// TestSymbolicLinks checks that nothing is fitted, and nothing else touched, where a link leads out of the
+// folder, be it dangling.
 func TestSymbolicLinks(t *testing.T) {
 	w, file := trained(t)
 	for _, link := range []string{file, filepath.Dir(file)} {

@@ -134,8 +134,8 @@ func (f *playground) prepare(ctx context.Context, e *command.Environment) error 
 	return nil
 }
 
-// quiet returns an environment in which a step prints nothing, except a training its epochs, and with --verbose
-// everything.
+// quiet returns an environment in which a step prints nothing, except a training its epochs, and with
+// --verbose everything.
 func quiet(e *command.Environment, step string) *command.Environment {
 	if e.Verbose {
 		return e
@@ -187,9 +187,9 @@ func tell(ctx context.Context, e *command.Environment, folder, format string) er
 // listed is the number of new facts that are printed.
 const listed = 10
 
-// tellNew prints the surest new facts and how many of them are true, and returns the query to which the first is an
-// answer, as the parameters of the page. The probabilities of the model are in the workspace then, if it can be
-// written.
+// tellNew prints the surest new facts and how many of them are true, and returns the query to which the
+// first is an answer, as the parameters of the page. The probabilities of the model are in the workspace
+// then, if it can be written.
 func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.Values, error) {
 	m, err := model.Open(ctx, e.Workspace.Root())
 	if err != nil {

@@ -139,8 +139,7 @@ func TestSharedFlags(t *testing.T) {
 	}
 }
 
-// TestAnotherGraph checks that the error names quickstart's own --force if a step would overwrite
-// another graph.
+// TestAnotherGraph checks that the error names quickstart's own --force if a step would overwrite another graph.
 func TestAnotherGraph(t *testing.T) {
 	dataset, root := t.TempDir(), t.TempDir()
 	for _, split := range []string{"train", "valid", "test"} {

@@ -95,9 +95,8 @@ func farthest(splits []counts.Distribution) []string {
 	return names
 }
 
-// distanceFigure draws the share of each split's queries at each distance. It leaves out train if
-// there are others: the graph contains the fact of a training query, so that its answer is one edge
-// away.
+// distanceFigure draws the share of each split's queries at each distance. It leaves out train if there are others: the
+// graph contains the fact of a training query, so that its answer is one edge away.
 func distanceFigure(splits []counts.Distribution) figure {
 	shown := slices.DeleteFunc(slices.Clone(splits), func(d counts.Distribution) bool { return d.Split == "train" })
 	if len(shown) == 0 {

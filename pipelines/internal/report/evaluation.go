@@ -50,8 +50,8 @@ func (e *evidence) readMetrics(ctx context.Context) {
 	}
 }
 
-// readProtocols reads the metrics by other protocols than the usual one that were made with the weights of the best
-// checkpoint.
+// readProtocols reads the metrics by other protocols than the usual one that were made with the weights of
+// the best checkpoint.
 func (e *evidence) readProtocols(ctx context.Context) {
 	for _, name := range metrics.Protocols[1:] {
 		folder, command := e.workspace.EvaluationFolder(name), e.workspace.Command("score", "--protocol", name)
@@ -88,8 +88,7 @@ func (e *evidence) checkBest(ctx context.Context, name string, command workspace
 	}
 }
 
-// composeEvaluation returns the section on the model's ranks: over all queries, and over groups of
-// them.
+// composeEvaluation returns the section on the model's ranks: over all queries, and over groups of them.
 func (e *evidence) composeEvaluation() section {
 	s := section{ID: evaluationSection, Title: "Evaluation"}
 	if len(e.evaluations) == 0 {

@@ -71,8 +71,8 @@ func (e *evidence) windowless() bool {
 	return e.checkpoint != nil && e.checkpoint.Configuration.Policy == configuration.PolicyFull
 }
 
-// outOfReach returns a sentence with the share of the answers that the model cannot find, and how well it finds the
-// others.
+// outOfReach returns a sentence with the share of the answers that the model cannot find, and how well
+// it finds the others.
 func (e *evidence) outOfReach(v evaluation) string {
 	share := float64(v.Unreached) / float64(v.Queries)
 	if e.unreachedDiffer(v) || v.Unreached < 5 || share < 0.001 || v.Unreached == v.Queries {

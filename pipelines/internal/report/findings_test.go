@@ -166,8 +166,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestMoreLayers checks that the page names so many layers that nearly all answers with a path are within reach, where
-// layers help.
+// TestMoreLayers checks that the page names so many layers that nearly all answers with a path are within
+// reach, where layers help.
 func TestMoreLayers(t *testing.T) {
 	t.Parallel()
 	v := evaluationOf(madeRankings(1000, func(i int, r *parquet.Ranking) {

@@ -11,8 +11,7 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// composeMessages returns the section on the messages that propagation sends and that truncation
-// saves.
+// composeMessages returns the section on the messages that propagation sends and that truncation saves.
 func (e *evidence) composeMessages() section {
 	s := section{ID: messagesSection, Title: "Messages"}
 	if len(e.messages) == 0 || len(e.messages[0].Configurations) == 0 {

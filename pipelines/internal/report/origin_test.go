@@ -60,8 +60,8 @@ func TestGivenModel(t *testing.T) {
 	}
 }
 
-// TestAnotherReach checks that the page says of a run that its metrics are those of another reach than its model was
-// trained with.
+// TestAnotherReach checks that the page says of a run that its metrics are those of another reach than its
+// model was trained with.
 func TestAnotherReach(t *testing.T) {
 	t.Parallel()
 	var e evidence

@@ -58,8 +58,8 @@ func (r *ranks) ofDirection(direction string) *ranking.Bootstrap {
 	return new(ranking.Bootstrap)
 }
 
-// readRanks reads the ranks of a split, with bootstraps of some relations. One part of the table is in memory at a
-// time.
+// readRanks reads the ranks of a split, with bootstraps of some relations. One part of the table is
+// in memory at a time.
 func (e *evidence) readRanks(ctx context.Context, split string, relations []string) (*ranks, error) {
 	r := newRanks(e.seed, relations)
 	err := parquet.EachPart(ctx, storage.Join(e.workspace.Evaluation(split), predict.RankingsTable), func(rows []parquet.Ranking) error {

@@ -36,8 +36,7 @@ func made(t *testing.T, root string, more ...string) (html, output string) {
 	return pipelinetest.Read(t, root, "report", "index.html"), output
 }
 
-// TestWholePage makes the page of a workspace of FB15k-237's size. REPORT_FOLDER names a folder that
-// keeps it.
+// TestWholePage makes the page of a workspace of FB15k-237's size. REPORT_FOLDER names a folder that keeps it.
 func TestWholePage(t *testing.T) {
 	root := t.TempDir()
 	if kept := os.Getenv("REPORT_FOLDER"); kept != "" {

@@ -71,8 +71,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestReach scores a model with a reach that covers all, which changes no metric, and with one that covers the source
-// alone.
+// TestReach scores a model with a reach that covers all, which changes no metric, and with one that
+// covers the source alone.
 func TestReach(t *testing.T) {
 	w := scoringtest.Trained(t, "chain")
 	score := func(flags ...string) metrics.Evaluation {

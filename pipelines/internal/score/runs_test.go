@@ -14,8 +14,8 @@ import (
 	"tagnet/pipelines/internal/train"
 )
 
-// TestRuns trains and scores a second run in a workspace: the first one keeps its bytes, and commands that follow name
-// the second.
+// TestRuns trains and scores a second run in a workspace: the first one keeps its bytes, and commands that
+// follow name the second.
 func TestRuns(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	before := pipelinetest.Files(t, w)

@@ -22,8 +22,8 @@ import (
 type recorded struct {
 	scoring.Recorded
 	Split string `json:"split"`
-	// Protocol is the value of --protocol, empty for the usual one, and Negatives the number of random entities that it
-	// draws.
+	// Protocol is the value of --protocol, empty for the usual one, and Negatives the number of random
+	// entities that it draws.
 	Protocol  metrics.Protocol `json:"protocol,omitempty"`
 	Negatives int              `json:"negatives,omitempty"`
 	// Limit is the number of queries of a sample, 0 for all.

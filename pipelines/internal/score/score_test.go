@@ -54,8 +54,8 @@ func TestScore(t *testing.T) {
 			if m.Unreached != 0 || !(m.Pessimistic.MRR > 0.8) || m.Messages == 0 {
 				t.Errorf("metrics %+v, want an MRR above 0.8", m.Summary)
 			}
-			// Nothing else is known to be skipped to, and held-out facts make a ring: each has one half of its links,
-			// or none.
+			// Nothing else is known to be skipped to, and held-out facts make a ring: each has one half of
+			// its links, or none.
 			if m.Baselines == nil || !(m.Pessimistic.MRR > m.Baselines.Popularity.Pessimistic.MRR) || m.ByLinks["neither"].Queries != want {
 				t.Errorf("baselines %+v, links %+v", m.Baselines, m.ByLinks)
 			}
@@ -139,8 +139,8 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	}
 }
 
-// An evaluation of another version, whose predictions have other columns, is refused with the command that overwrites
-// it.
+// An evaluation of another version, whose predictions have other columns, is refused with the command
+// that overwrites it.
 func TestEvaluationOfAnotherVersion(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)

@@ -15,8 +15,8 @@ import (
 )
 
 // TestPlanCountsWhatIsRanked evaluates with each flag that selects queries, alone and with a sample: the manifest
-// counts the queries of the plan, the metrics those that the stage read, and the sample is one of all that the other
-// flags select.
+// counts the queries of the plan, the metrics those that the stage read, and the sample is one of all that the
+// other flags select.
 func TestPlanCountsWhatIsRanked(t *testing.T) {
 	w := scoringtest.Trained(t, "inductive")
 	for _, selecting := range [][]string{{}, {"--split", "valid"}, {"--protocol", "valid-and-test"}, {"--protocol", "grail"}} {

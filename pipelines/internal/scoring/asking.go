@@ -32,8 +32,8 @@ type AskFlags struct {
 	explainFlags
 }
 
-// trainGraph is the value of --graph that queries the graph of the training facts, like an evaluation of the test
-// split.
+// trainGraph is the value of --graph that queries the graph of the training facts, like an
+// evaluation of the test split.
 const trainGraph = "train"
 
 // Register registers the flags. sources and candidates explain the flags of these names.

@@ -157,8 +157,8 @@ func TestReplacedMeanwhile(t *testing.T) {
 	}
 }
 
-// writing runs a command that makes a folder with the work of a job, and returns its exit code and what it printed on
-// standard error.
+// writing runs a command that makes a folder with the work of a job, and returns its exit code and what it
+// printed on standard error.
 func writing(t *testing.T, work func(context.Context, *scoring.Run) error, flags ...string) (code int, stderr string) {
 	t.Helper()
 	f := &scoring.Flags{}

@@ -99,8 +99,8 @@ func (a *Asking) FollowExplanations(ctx context.Context, bar *progress.Bar) (sto
 	return bar.Also("explaining", a.Explained, "answers").Follow(ctx, predict.AnswersCounter)
 }
 
-// Paths are the explanations of printed answers, by the number of the query, or the position of the fact, and the
-// answer.
+// Paths are the explanations of printed answers, by the number of the query, or the position of the
+// fact, and the answer.
 type Paths map[pathsOf][]parquet.Explanation
 
 type pathsOf struct {
@@ -108,8 +108,8 @@ type pathsOf struct {
 	entity string
 }
 
-// ReadPaths returns the first paths to the answers of queries, or to facts, that are printed: they are the first of the
-// table.
+// ReadPaths returns the first paths to the answers of queries, or to facts, that are printed: they are the
+// first of the table.
 func (a *Asking) ReadPaths(ctx context.Context, folder string, queries map[int64]bool) (Paths, error) {
 	if !a.explain {
 		return nil, nil

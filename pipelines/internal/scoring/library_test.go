@@ -86,8 +86,8 @@ func answersOf(t *testing.T, w, name string) (answers []model.Answers) {
 	return answers
 }
 
-// TestLibraryLoadsAndTrainsAsTheCommands compares a model of the text files, and one trained in memory, with the
-// workspace's.
+// TestLibraryLoadsAndTrainsAsTheCommands compares a model of the text files, and one trained in memory,
+// with the workspace's.
 func TestLibraryLoadsAndTrainsAsTheCommands(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	opened, err := model.Open(t.Context(), w, model.WithCheckpoint("last"))
@@ -161,8 +161,8 @@ func TestLibraryDiscoversAsTheCommand(t *testing.T) {
 	}
 }
 
-// TestLibraryFitsAsTheCommand has the library fit the probabilities that a training fitted, in a workspace that keeps
-// them.
+// TestLibraryFitsAsTheCommand has the library fit the probabilities that a training fitted, in a
+// workspace that keeps them.
 func TestLibraryFitsAsTheCommand(t *testing.T) {
 	for _, kind := range []string{"plain", "inductive"} {
 		w := scoringtest.Trained(t, kind)

@@ -179,8 +179,8 @@ func distinct(text string, shared bool) string {
 // longestName is how many letters of a text a folder's name has.
 const longestName = 40
 
-// short returns the first letters and digits of a text, with a hyphen for all that is between them but dots and
-// underscores.
+// short returns the first letters and digits of a text, with a hyphen for all that is between them but
+// dots and underscores.
 func short(text string) string {
 	words := strings.FieldsFunc(strings.ReplaceAll(text, "~", "inverse-"), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '.' && r != '_'

@@ -93,8 +93,8 @@ func TestModelBesideCheckpoint(t *testing.T) {
 	}
 }
 
-// TestOtherModel scores with another model, and with another file of the same name, where weights of a file gave the
-// results.
+// TestOtherModel scores with another model, and with another file of the same name, where weights of a
+// file gave the results.
 func TestOtherModel(t *testing.T) {
 	w, weights := scoringtest.WordNet(t), scoringtest.ULTRAFile(t, nil)
 	flags := []string{"--workspace", w, "--model", weights}

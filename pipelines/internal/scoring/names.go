@@ -20,8 +20,8 @@ type UnknownName struct {
 	*kg.UnknownNameError
 }
 
-// Names looks up the names of a file's lines, and collects those that the graph does not have, so that one run tells
-// all.
+// Names looks up the names of a file's lines, and collects those that the graph does not have, so
+// that one run tells all.
 type Names struct {
 	lookup *kg.Lookup
 	file   string
@@ -60,8 +60,8 @@ func (n *Names) Relation(ctx context.Context, line int, name string, inverse boo
 	return n.lookup.Relation(ctx, name, inverse)
 }
 
-// collect counts an unknown name, and keeps it with the closest names, which the error of search has, unless enough are
-// searched for.
+// collect counts an unknown name, and keeps it with the closest names, which the error of search has, unless
+// enough are searched for.
 func (n *Names) collect(line int, kind, name string, search func() error) error {
 	n.Count++
 	if !n.Keep && len(n.Unknown) == unknownShown {

@@ -107,8 +107,8 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 	return err
 }
 
-// NewOutput returns the output that is a folder below the workspace for a number of queries, by jobs whose steps have
-// loads.
+// NewOutput returns the output that is a folder below the workspace for a number of queries, by jobs
+// whose steps have loads.
 func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Output {
 	if r.modelGiven { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
@@ -121,8 +121,8 @@ func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load
 	}
 }
 
-// Write makes the folder of an output, with the model of --model, by jobs, unless it is complete. It reports whether it
-// did.
+// Write makes the folder of an output, with the model of --model, by jobs, unless it is complete. It
+// reports whether it did.
 func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	made, err = r.E.MakeFolder(ctx, output, func() (rows map[string]int64, err error) {
 		budget.Limit(r.Memory * budget.MiB)

@@ -22,10 +22,10 @@ const (
 	idleTimeout     = time.Minute
 )
 
-// connections are the open connections of an http.Server, at most mostConnections. Where a new one is one too many, the
-// connection that has waited longest for a request is closed, once it has waited for waitingTimeout: of many clients
-// that come at the same time, none is cut off before its request is read, and none waits longer for one that sends
-// nothing.
+// connections are the open connections of an http.Server, at most mostConnections. Where a new one is one too many,
+// the connection that has waited longest for a request is closed, once it has waited for waitingTimeout: of many
+// clients that come at the same time, none is cut off before its request is read, and none waits longer for one
+// that sends nothing.
 type connections struct {
 	mu   sync.Mutex
 	open map[net.Conn]connection

@@ -88,8 +88,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestLongestWaitingIsClosed has one connection too many, twice: no active connection is closed for it, and no young
-// one.
+// TestLongestWaitingIsClosed has one connection too many, twice: no active connection is closed for
+// it, and no young one.
 func TestLongestWaitingIsClosed(t *testing.T) {
 	t.Parallel()
 	c := connections{open: map[net.Conn]connection{}}

@@ -9,8 +9,8 @@
 //	pool          requests take turns at the threads; waiting queries of a source are answered together (answer.Pool)
 //	deadline      a request that takes too long gets status 503, and its computation ends
 //
-// A reload (reloader) opens a new graph and model beside the current ones: requests stay with the ones that they came
-// to.
+// A reload (reloader) opens a new graph and model beside the current ones: requests stay with the
+// ones that they came to.
 //
 // Probabilities that no file has yet are fitted (fitting) beside the answers, which have none until then.
 //

@@ -7,8 +7,8 @@ import (
 	"tagnet/model"
 )
 
-// The limits of requests about the known facts of an entity. No response has more than 1,000 entities, as no query has
-// more answers.
+// The limits of requests about the known facts of an entity. No response has more than 1,000 entities, as no
+// query has more answers.
 const (
 	mostRelations  = 100
 	usualRelations = 20

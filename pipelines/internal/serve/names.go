@@ -14,8 +14,8 @@ type entityRelations struct {
 	Like      []string `json:"like"`
 }
 
-// entitiesResponse is the response of /entities. More is set if other entities have the prefix or contain the text,
-// too.
+// entitiesResponse is the response of /entities. More is set if other entities have the prefix or
+// contain the text, too.
 type entitiesResponse struct {
 	Entities []string `json:"entities"`
 	More     bool     `json:"more"`

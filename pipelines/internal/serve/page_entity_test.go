@@ -29,8 +29,8 @@ const rightToLeft = "محمد (موسى)"
 
 var longest = strings.Repeat("W", 300) + " \U0001F469\u200D\U0001F52C " + strings.Repeat("very long ", 200)
 
-// hubOnce trains a model of an entity with many facts of one relation, in both directions, and one fact of each of 59
-// others.
+// hubOnce trains a model of an entity with many facts of one relation, in both directions, and one fact
+// of each of 59 others.
 var hubOnce = sync.OnceValues(func() (*model.Model, error) {
 	facts := []model.Triple{{Head: "Hub", Relation: "knows", Tail: rightToLeft}, {Head: "Hub", Relation: "knows", Tail: longest},
 		{Head: "Hub", Relation: longest, Tail: longest}}
@@ -154,8 +154,8 @@ func TestPageShowsAnEntity(t *testing.T) {
 	}
 }
 
-// TestPageOfAHub has an entity with many facts and relations, and names that are hard to show, in narrow and wide
-// windows.
+// TestPageOfAHub has an entity with many facts and relations, and names that are hard to show, in
+// narrow and wide windows.
 func TestPageOfAHub(t *testing.T) {
 	t.Parallel()
 	_, address := startHub(t)

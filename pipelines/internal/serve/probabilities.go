@@ -73,8 +73,8 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 	}()
 }
 
-// fitOnce fits the probabilities of the model. A panic becomes an error, and its stack is logged as a failure of the
-// server.
+// fitOnce fits the probabilities of the model. A panic becomes an error, and its stack is logged as a
+// failure of the server.
 func (s *server) fitOnce(ctx context.Context) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -17,8 +17,8 @@ type reloader struct {
 	// load opens the graph and model of the workspace as they are now; beside are the settings of the server that is
 	// open, or nil.
 	load func(beside *settings) (settings, error)
-	// fit begins to make the probabilities of a server once the fit of the earlier server has ended, which is nil for
-	// the first.
+	// fit begins to make the probabilities of a server once the fit of the earlier server has ended, which
+	// is nil for the first.
 	fit func(s, earlier *server)
 
 	reloading sync.Mutex // held by the reload under way

@@ -55,8 +55,8 @@ func reloading(t *testing.T) (l *reloader, address string, fails *atomic.Bool) {
 	return l, listening.URL, fails
 }
 
-// TestReloadLosesNoRequest reloads again and again under load. Every request is answered, all of it by the one or the
-// other graph.
+// TestReloadLosesNoRequest reloads again and again under load. Every request is answered, all of it by the one
+// or the other graph.
 func TestReloadLosesNoRequest(t *testing.T) {
 	_, address, fails := reloading(t)
 	body := `{"k":1000,"queries":[{"source":"Person 05","relation":"knows"},{"source":"Person 07","relation":"~knows"}]}`
@@ -164,8 +164,8 @@ func TestReloadsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestReloadBesideAFit reloads while the fit of the server before says how it ended: to the race detector they share
-// nothing.
+// TestReloadBesideAFit reloads while the fit of the server before says how it ended: to the race detector
+// they share nothing.
 func TestReloadBesideAFit(t *testing.T) {
 	l, address, _ := reloading(t)
 	var fits sync.WaitGroup
@@ -275,8 +275,8 @@ func TestReloadWaitsForTheGraphBefore(t *testing.T) {
 	}
 }
 
-// TestReloadsTheWorkspace replaces the graph that a process serves by larger ones. What cannot be loaded leaves it as
-// it was.
+// TestReloadsTheWorkspace replaces the graph that a process serves by larger ones. What cannot be loaded
+// leaves it as it was.
 func TestReloadsTheWorkspace(t *testing.T) {
 	w := trained(t)
 	p := launch(t, w)

@@ -330,8 +330,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestULTRA serves with a file of ULTRA's weights, over a graph that has no model, and compares its answers with those
-// of score.
+// TestULTRA serves with a file of ULTRA's weights, over a graph that has no model, and compares its answers
+// with those of score.
 func TestULTRA(t *testing.T) {
 	workspace, weights := filepath.Join(t.TempDir(), "workspace"), filepath.Join(t.TempDir(), "drawn.pth")
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 30)))

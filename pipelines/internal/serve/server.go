@@ -254,8 +254,8 @@ func invalid(format string, arguments ...any) *failure {
 	return &failure{status: http.StatusBadRequest, Text: fmt.Sprintf(format, arguments...)}
 }
 
-// busy returns the failure of a request that is not admitted. It asks to wait about as long as the queries under way
-// take.
+// busy returns the failure of a request that is not admitted. It asks to wait about as long as the
+// queries under way take.
 func (s *server) busy() *failure {
 	const perQuery = 1 + usualAnswers // that are computed: its best answers are queried in the other direction, too
 	wait := min(60, 1+int(perQuery*s.measures.secondsPerQuery()*float64(s.admission.most)/float64(s.threads)))

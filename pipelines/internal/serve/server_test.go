@@ -52,8 +52,8 @@ func ring() (facts []model.Triple) {
 	return facts
 }
 
-// ofFacts returns the test's model, which is trained on the ring once, over facts. Each server has its own, which it
-// watches.
+// ofFacts returns the test's model, which is trained on the ring once, over facts. Each server has its
+// own, which it watches.
 func ofFacts(t testing.TB, facts []model.Triple) *model.Model {
 	t.Helper()
 	folder := pipelinetest.Template(t, "model", func(folder string) {

@@ -11,8 +11,8 @@ import (
 	"tagnet/model"
 )
 
-// TestScoreTriples compares a triple, and the relations of a head and a tail, with the library, and has requests that
-// are refused.
+// TestScoreTriples compares a triple, and the relations of a head and a tail, with the library, and has
+// requests that are refused.
 func TestScoreTriples(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)

@@ -24,8 +24,8 @@ type unread struct {
 	idle chan struct{} // closed when all is written, nil if it is
 }
 
-// unwaiting returns an environment whose outputs never wait for a reader, and the function that writes the rest of
-// them.
+// unwaiting returns an environment whose outputs never wait for a reader, and the function that
+// writes the rest of them.
 func unwaiting(e *command.Environment) (said *command.Environment, flush func()) {
 	copied, out, failures := *e, &unread{w: e.Out}, &unread{w: e.Err}
 	copied.Out, copied.Err = out, failures

@@ -24,8 +24,8 @@ func (s *stopped) Write(text []byte) (int, error) {
 	return s.text.Write(text)
 }
 
-// TestUnread writes lines that nobody reads for a while: each is read later, in order, or counted in a line in its
-// place.
+// TestUnread writes lines that nobody reads for a while: each is read later, in order, or counted in
+// a line in its place.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	reader := &stopped{back: make(chan struct{})}
@@ -70,8 +70,8 @@ func (l *listened) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestNobodyReadsTheOutput has servers of whose standard output or standard error nothing is read: they answer, reload
-// and end.
+// TestNobodyReadsTheOutput has servers of whose standard output or standard error nothing is read: they
+// answer, reload and end.
 func TestNobodyReadsTheOutput(t *testing.T) {
 	workspace := trained(t)
 	for name, stderr := range map[string]io.Writer{"out": io.Discard, "stderr": &stopped{}} {

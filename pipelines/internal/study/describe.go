@@ -11,8 +11,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 )
 
-// finish prints the counts, the output files and the next command. made reports whether this run wrote
-// them.
+// finish prints the counts, the output files and the next command. made reports whether this run wrote them.
 func (f *messagesFlags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Messages(f.split)
 	s, err := counts.ReadSummary(ctx, folder)

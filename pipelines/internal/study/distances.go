@@ -131,16 +131,15 @@ func everyEntity(entities int) []int32 {
 	return sources
 }
 
-// BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of them in
-// each table.
+// BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of
+// them in each table.
 func BuildDistances(sources []int32, perTable int, p study.SearchParams) *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	study.Search(s, beam.CreateList(s, study.Shards(sources, perTable)), p)
 	return pipeline
 }
 
-// finish prints the distribution, the output files and the next command. made reports whether this run
-// wrote them.
+// finish prints the distribution, the output files and the next command. made reports whether this run wrote them.
 func (f *distancesFlags) finish(ctx context.Context, e *command.Environment, made bool) error {
 	folder := e.Workspace.Distances(f.split)
 	d, err := counts.ReadDistribution(ctx, folder)
@@ -197,8 +196,8 @@ func (f *distancesFlags) params(ctx context.Context, e *command.Environment, m m
 	return p, err
 }
 
-// distancesLoads returns what the step that writes the tables works on. A distance takes half a byte before
-// compression.
+// distancesLoads returns what the step that writes the tables works on. A distance takes half a byte
+// before compression.
 func distancesLoads(m manifest.Manifest, split string, sources, perTable int64) []command.Load {
 	return []command.Load{{
 		Step: "study.search", Elements: sources, Unit: "sources", Parts: (sources + perTable - 1) / perTable,

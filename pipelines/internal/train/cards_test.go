@@ -23,8 +23,8 @@ import (
 	"tagnet/stages/worker"
 )
 
-// share makes the first card of two wait with each shard until the second one has one too, and lets the second one
-// fail.
+// share makes the first card of two wait with each shard until the second one has one too, and lets
+// the second one fail.
 func share(m learntest.Machine, fail func(operation string) error) {
 	begun := make(chan bool, 100)
 	m[0].Fail = func(operation string) error {

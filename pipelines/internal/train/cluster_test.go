@@ -15,8 +15,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestInterruptOnAClusterCancelsAtOnce: a worker on another machine learns nothing of the interrupt, so nothing is
-// waited for.
+// TestInterruptOnAClusterCancelsAtOnce: a worker on another machine learns nothing of the interrupt, so
+// nothing is waited for.
 func TestInterruptOnAClusterCancelsAtOnce(t *testing.T) {
 	pipelinetest.ResetFlags(t, "runner", "endpoint", "environment_type", "worker_binary")
 	program, err := os.Executable()
@@ -51,8 +51,8 @@ func TestInterruptOnAClusterCancelsAtOnce(t *testing.T) {
 	}
 }
 
-// TestEpochsAreShownOnce: workers on other machines are shown by their files, those in this process by what they
-// report.
+// TestEpochsAreShownOnce: workers on other machines are shown by their files, those in this process
+// by what they report.
 func TestEpochsAreShownOnce(t *testing.T) {
 	history := pipelinetest.Read(t, finished(t), "runs/main/training.jsonl")
 	program, err := os.Executable()

@@ -217,8 +217,7 @@ func keepCheckpoints(err error) error {
 	return err
 }
 
-// sameRun returns an error that lists the differences if a checkpoint was written by a run with
-// other parameters.
+// sameRun returns an error that lists the differences if a checkpoint was written by a run with other parameters.
 func (d *decision) sameRun(records []checkpoint.Record) error {
 	for _, r := range slices.Backward(records) {
 		different, err := d.differs(r)

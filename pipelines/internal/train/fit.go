@@ -24,8 +24,8 @@ func (d *decision) openFit(ctx context.Context) (*probabilities.Fit, error) {
 	return probabilities.OpenFit(ctx, d.e, m, d.wanted.on)
 }
 
-// unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether it is left to
-// make.
+// unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether
+// it is left to make.
 func (d *decision) unfitted(ctx context.Context) (bool, error) {
 	if !d.resume || d.bundles {
 		return false, nil

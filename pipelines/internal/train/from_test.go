@@ -31,8 +31,8 @@ func from(workspace, folder string, more ...string) []string {
 	return append([]string{"--workspace", workspace, "--from", filepath.Join(folder, "epoch-001.safetensors"), "--negatives", "8", "--epochs", "2"}, more...)
 }
 
-// TestTrainFromIsCompared validates the weights of --from before the training, once, and says whether an epoch is
-// better.
+// TestTrainFromIsCompared validates the weights of --from before the training, once, and says whether
+// an epoch is better.
 func TestTrainFromIsCompared(t *testing.T) {
 	const none = "no epoch is better than the weights of --from: use these, with go run ./pipelines/score --workspace "
 	w := ring(t, 40)

@@ -156,8 +156,8 @@ func TestGraphIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestMoreMinutes extends a training whose learning rate grows, refuses one of several workers, and says if the epochs
-// gained nothing.
+// TestMoreMinutes extends a training whose learning rate grows, refuses one of several workers, and says if the
+// epochs gained nothing.
 func TestMoreMinutes(t *testing.T) {
 	w := ring(t, 40)
 	pipelinetest.Succeed(t, Pipeline(), small(w, "--learning_rate_decay", "1.2", "--epochs", "2")...)

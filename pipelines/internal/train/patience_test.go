@@ -9,8 +9,8 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
-// TestPatience ends a training before its last epoch. It is complete, for --resume and more epochs too, and was
-// recorded.
+// TestPatience ends a training before its last epoch. It is complete, for --resume and more epochs
+// too, and was recorded.
 func TestPatience(t *testing.T) {
 	w := ring(t, 40)
 	folder := filepath.Join(w, "runs/main/checkpoints")

@@ -198,8 +198,8 @@ func Build(p train.Params) *beam.Pipeline {
 	return pipeline
 }
 
-// params returns the parameters of the stage, for the lock of the folder of checkpoints. session is the id of a
-// learn.Session.
+// params returns the parameters of the stage, for the lock of the folder of checkpoints. session is the id
+// of a learn.Session.
 func (p *plan) params(session string, held lock.Lock) train.Params {
 	w, on := p.e.Workspace, p.on
 	return train.Params{

@@ -34,8 +34,7 @@ func (p *plan) batchKeys(ctx context.Context) (steps.Keys, error) {
 	return steps.ReadKeys(ctx, storage.Join(p.e.Workspace.Graph(), kg.QueriesFile("train")), int(p.facts), p.Configuration)
 }
 
-// firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for
-// --dry_run.
+// firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for --dry_run.
 func (p *plan) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 	keys, err := p.batchKeys(ctx)
 	if err != nil {

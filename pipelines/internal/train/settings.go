@@ -23,8 +23,8 @@ type recorded struct {
 	Origin     *checkpoint.Origin `json:"from,omitempty"`
 }
 
-// settings are all that a training takes beside the graph: those that flags, a preset, weights and checkpoints decide
-// together.
+// settings are all that a training takes beside the graph: those that flags, a preset, weights and
+// checkpoints decide together.
 type settings struct {
 	recorded
 	seed    int64
@@ -32,10 +32,10 @@ type settings struct {
 	on      command.Resources
 }
 
-// settingsOf returns the settings of a choice of hyperparameters: the preset's, changed by the flags that were given.
-// The weights of --from decide the architecture. Where the training continues, the newest checkpoint stands for a
-// preset that is not given, and it decides the epochs, the seed, the validation and the workers unless their flags are
-// given.
+// settingsOf returns the settings of a choice of hyperparameters: the preset's, changed by the flags that were
+// given. The weights of --from decide the architecture. Where the training continues, the newest checkpoint
+// stands for a preset that is not given, and it decides the epochs, the seed, the validation and the workers
+// unless their flags are given.
 func (d *decision) settingsOf(ctx context.Context, h hyperparameters) (settings, error) {
 	s := settings{recorded: recorded{Validation: d.validation}, seed: d.e.Seed, on: d.Resources}
 	c, err := openPreset(ctx, h.preset)

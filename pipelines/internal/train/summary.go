@@ -60,8 +60,8 @@ func (d *decision) describe(best checkpoint.Record) {
 	}
 }
 
-// gain says whether the best epoch is better than the weights of --from that the training began with, which were
-// validated.
+// gain says whether the best epoch is better than the weights of --from that the training began with,
+// which were validated.
 func (d *decision) gain(best checkpoint.Record) string {
 	text := fmt.Sprintf("before the training: validation MRR %.4f, Hits@1 %.4f, Hits@10 %.4f",
 		best.Start.Pessimistic.MRR, best.Start.Pessimistic.Hits1, best.Start.Pessimistic.Hits10)

@@ -131,8 +131,7 @@ func (t *training) writeOrigin(ctx context.Context) error {
 	return nil
 }
 
-// train runs the Beam pipeline. After an interrupt it waits until the training has written a
-// checkpoint.
+// train runs the Beam pipeline. After an interrupt it waits until the training has written a checkpoint.
 func (t *training) train(ctx context.Context) error {
 	show := &display{environment: t.e, rate: t.LearningRate, pretrained: t.Origin != nil}
 	defer show.end()

@@ -281,8 +281,8 @@ func TestCheckpointsOfTwoRunsAreNotMixed(t *testing.T) {
 			if _, err := os.Stat(first); err != nil {
 				continue
 			}
-			// The training removes weights without a record, so those that come between two of its looks are left
-			// again.
+			// The training removes weights without a record, so those that come between two of its
+			// looks are left again.
 			leave("epoch-030")
 			time.Sleep(5 * time.Millisecond)
 			if _, err := os.Stat(filepath.Join(w, "runs/main/checkpoints", "epoch-030.safetensors")); err == nil {

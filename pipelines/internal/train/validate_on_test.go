@@ -14,9 +14,9 @@ import (
 	"tagnet/pipelines/internal/score"
 )
 
-// TestValidateOnInference validates on the inference graph: with the same facts as those of test, the metrics of the
-// best epoch are those of the test split, and of score --split valid. Without the flag they are those of the training
-// graph.
+// TestValidateOnInference validates on the inference graph: with the same facts as those of test, the metrics
+// of the best epoch are those of the test split, and of score --split valid. Without the flag they are those of
+// the training graph.
 func TestValidateOnInference(t *testing.T) {
 	inference := pipelinetest.Ring("m", 30)
 	inference["valid.txt"] = inference["test.txt"]

@@ -76,8 +76,8 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 		return err
 	}
 	emit(Section{}) // so that there is an index even if nothing is queried
-	// Both lists are sorted by answer: those that a query listed, and those that are wanted. Wanted ones without a rank
-	// are queried.
+	// Both lists are sorted by answer: those that a query listed, and those that are wanted. Wanted ones without
+	// a rank are queried.
 	spills, err := p.Spills.ofRange(ctx, p.Of, answerRecords, number)
 	if err != nil {
 		return err

@@ -34,8 +34,8 @@ func train(name, workspace, run string, flags ...string) engine.Command {
 	return engine.Command{Name: name, Words: words(line...), Training: path.Join(workspace, "runs", run)}
 }
 
-// score ranks the test queries of a protocol with a run, or with what the flags say, and puts the metrics into the
-// run's folder.
+// score ranks the test queries of a protocol with a run, or with what the flags say, and puts the metrics
+// into the run's folder.
 func score(name, workspace, run, protocol string, flags ...string) engine.Command {
 	line := append([]string{"tagnet", "score", "--workspace", workspace, "--run", run, "--protocol", protocol}, flags...)
 	return engine.Command{Name: name, Words: words(line...), Evaluation: path.Join(workspace, "runs", run, "evaluation", protocol), Graph: workspace + "/graph"}

@@ -54,8 +54,8 @@ type Dataset struct {
 	// of one that is not in the catalog.
 	Dataset   string `json:"dataset"`
 	Inference string `json:"inference"`
-	// Preset is a preset of train, or a file with one; empty for the default configuration. Flags are further flags of
-	// train.
+	// Preset is a preset of train, or a file with one; empty for the default configuration. Flags are
+	// further flags of train.
 	Preset string                     `json:"preset"`
 	Flags  map[string]json.RawMessage `json:"flags"`
 }
@@ -140,8 +140,8 @@ func (e Experiment) trainings(ctx context.Context) (all []Training, err error) {
 	return all, nil
 }
 
-// combinations returns each combination of the values of all flags. The values of the flag that is last by name change
-// first.
+// combinations returns each combination of the values of all flags. The values of the flag that is last
+// by name change first.
 func combinations(vary map[string][]json.RawMessage) []map[string]string {
 	all := []map[string]string{nil}
 	for _, flag := range slices.Sorted(maps.Keys(vary)) {

@@ -18,8 +18,8 @@ const ReachResults = "reach/results"
 // Whole is the percentage without a reach.
 const Whole = 100
 
-// OnlyScored is the command in a result, beside TrainCommand and ScoreCommand, that ranks with the model of the whole
-// graph.
+// OnlyScored is the command in a result, beside TrainCommand and ScoreCommand, that ranks with the model
+// of the whole graph.
 const OnlyScored = "only-scored"
 
 // Reach lists sets, and the shares of their entities that queries propagate through, in percent and ascending to 100.

@@ -90,8 +90,8 @@ func (l Zeroshot) Runs() (runs []engine.Run, err error) {
 	return runs, nil
 }
 
-// run returns the run of a model on a graph. It has workspaces of its own, so that each model pays for the graph
-// between relations.
+// run returns the run of a model on a graph. It has workspaces of its own, so that each model pays for the
+// graph between relations.
 func (g Target) run(m Model, sha256 string, tuned bool) engine.Run {
 	workspace := g.RunName(m, tuned)
 	training := workspace + "-training"

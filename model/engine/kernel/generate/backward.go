@@ -8,8 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// setGradient has the terms that determine the gradients of a receiver's members, as the portable
-// setGradient.
+// setGradient has the terms that determine the gradients of a receiver's members, as the portable setGradient.
 type setGradient struct {
 	*gatherer
 	level, slope, high, low, maximum, minimum []reg.VecPhysical

@@ -74,9 +74,8 @@ type classifier interface {
 	compress(from, front reg.VecPhysical)
 }
 
-// receiver classifies the senders of one receiver. If they fit into one vector, the kinds are stored
-// one after the other. Otherwise siblings and children wait in buffers until the last parent is
-// known.
+// receiver classifies the senders of one receiver. If they fit into one vector, the kinds are stored one after the
+// other. Otherwise siblings and children wait in buffers until the last parent is known.
 func (p *partitioner) receiver() {
 	receiver, offsets, e, left := GP64(), pointer("offsets"), GP64(), GP64()
 	p.prefetchLists(p.i, offsets, p.senders, p.relations)

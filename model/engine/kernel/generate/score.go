@@ -5,8 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// score writes the last layer of an MLP: for each row a bias plus the ReLU of the row times the
-// weights.
+// score writes the last layer of an MLP: for each row a bias plus the ReLU of the row times the weights.
 func (m *machine) score() {
 	m.function("score", "func(count, width int, values, hidden, output *float32, bias float32)",
 		"is portable.Score for whole vectors.")

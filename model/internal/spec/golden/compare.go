@@ -14,9 +14,8 @@ const (
 	Tolerance32 = 1e-4
 )
 
-// smallest is the least magnitude that tolerances are relative to. Some gradients are exactly zero on
-// paper, such as the gradient of the attention's last bias; with rounding, they are the noise of terms that
-// cancel.
+// smallest is the least magnitude that tolerances are relative to. Some gradients are exactly zero on paper, such as
+// the gradient of the attention's last bias; with rounding, they are the noise of terms that cancel.
 const smallest = 1e-3
 
 // Compare returns an error that names the worst value if one of got differs from want by more than

@@ -29,8 +29,7 @@ type Case struct {
 	BatchLoss float64
 }
 
-// Query is a query, with the removal of its answer from the graph, and the results of propagation
-// without dropout.
+// Query is a query, with the removal of its answer from the graph, and the results of propagation without dropout.
 type Query struct {
 	graph.Query
 	Negatives []int32
@@ -48,8 +47,7 @@ type Query struct {
 	// Priority is [T+1][V], or nil for policies without priorities.
 	Priority [][]float64
 	Loss     float64
-	// RawRankPessimistic is the answer's rank among all entities, unfiltered, with ties counted against
-	// it.
+	// RawRankPessimistic is the answer's rank among all entities, unfiltered, with ties counted against it.
 	RawRankPessimistic int64
 }
 

@@ -24,8 +24,8 @@ func RandomGraph(t testing.TB, rng *rand.Rand, entities, relations, facts int) *
 	return g
 }
 
-// RandomWeights returns weights that are equal in both precisions, of a model over that many relations, inverse ones
-// included.
+// RandomWeights returns weights that are equal in both precisions, of a model over that many relations,
+// inverse ones included.
 func RandomWeights(rng *rand.Rand, c configuration.Configuration, relations int) (*parameters.Set[float64], *parameters.Set[float32]) {
 	set := parameters.NewSet[float64](parameters.Layout(c, relations))
 	rounded := parameters.NewSet[float32](parameters.Layout(c, relations))

@@ -16,8 +16,8 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// ULTRA is a graph, and what an independent implementation in float64 computes of it with weights that ULTRA's authors
-// published.
+// ULTRA is a graph, and what an independent implementation in float64 computes of it with weights that
+// ULTRA's authors published.
 type ULTRA struct {
 	// Weights is the name of a published file.
 	Weights   string
@@ -119,8 +119,8 @@ func Data(t testing.TB) string {
 	return filepath.Join(moduleRoot(t), "..", "shared", "data")
 }
 
-// Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it the test is
-// skipped.
+// Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it
+// the test is skipped.
 func Published(t testing.TB, name string) *parameters.Set[float32] {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(Data(t), "ultra", name))

@@ -124,8 +124,8 @@ func parseZero(text []byte) (*Zero, error) {
 	return z, z.Configuration.Validate()
 }
 
-// settings returns the configuration as Parse reads it: without the key of a ground at the head, which no model here
-// has.
+// settings returns the configuration as Parse reads it: without the key of a ground at the head,
+// which no model here has.
 func (f zeroFile) settings() ([]byte, error) {
 	if ground := f.Configuration["ground"]; ground != nil && ground != false {
 		return nil, fmt.Errorf("ground is %v: want false", ground)

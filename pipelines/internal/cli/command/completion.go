@@ -11,15 +11,15 @@ import (
 	"tagnet/formats/names"
 )
 
-// shells are those for which there is a script, which asks this program for each completion, so that it fits any
-// version.
+// shells are those for which there is a script, which asks this program for each completion, so that
+// it fits any version.
 var shells = []string{"bash", "zsh", "fish"}
 
 //go:embed completion
 var scripts embed.FS
 
-// completion prints the script of a shell or, for a script, what can stand for the last of the words after the
-// program's name.
+// completion prints the script of a shell or, for a script, what can stand for the last of the words after
+// the program's name.
 func (t Together) completion(words string, arguments []string, out, stderr io.Writer) int {
 	switch {
 	case len(arguments) > 0 && arguments[0] == "words":
@@ -82,8 +82,8 @@ func (t Together) Complete(words []string) []string {
 	return beginning(flagLines(set), words)
 }
 
-// joined returns words with those put together again that bash divides at equals signs. There is at least one, the
-// last.
+// joined returns words with those put together again that bash divides at equals signs. There is at
+// least one, the last.
 func joined(words []string) []string {
 	var whole []string
 	for i, word := range words {

@@ -44,8 +44,7 @@ func (e *Environment) Reachable(name, url string) (string, error) {
 	return absolute(name, url)
 }
 
-// absolute returns a path of this machine as the workers of a cluster find it, who have another working
-// directory.
+// absolute returns a path of this machine as the workers of a cluster find it, who have another working directory.
 func absolute(name, url string) (string, error) {
 	if !job.Selected() || strings.Contains(url, "://") {
 		return url, nil

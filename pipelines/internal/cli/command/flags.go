@@ -179,8 +179,7 @@ func (e *Environment) Again(without ...string) workspace.Command {
 // dashes rewrites the flag package's errors to name a flag as the other errors do.
 var dashes = strings.NewReplacer("for flag -", "of --", " for -", " of --")
 
-// suggest returns "did you mean" with a flag similar to an unknown one, from the first set that
-// has one.
+// suggest returns "did you mean" with a flag similar to an unknown one, from the first set that has one.
 func suggest(name string, sets ...*flag.FlagSet) string {
 	for _, set := range sets {
 		var known []string

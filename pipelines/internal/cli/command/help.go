@@ -123,8 +123,8 @@ func line(f *flag.Flag) string {
 	return fmt.Sprintf("%-*s%s\n", usageColumn, name, wrapped(usage, usageColumn, usageColumn))
 }
 
-// wrapped breaks a text between words, so that it ends before lastColumn. It begins at a column, and its further lines
-// at another.
+// wrapped breaks a text between words, so that it ends before lastColumn. It begins at a column, and its
+// further lines at another.
 func wrapped(text string, column, indent int) string {
 	var b strings.Builder
 	for i, word := range strings.Fields(text) {

@@ -76,8 +76,8 @@ func (e *Environment) visible(o job.Options) check {
 // Planned reports --plan.
 func (e *Environment) Planned() bool { return e.plan }
 
-// showPlan prints the checks, the jobs and what they need, and returns errShown. Inside another command it prints the
-// jobs alone.
+// showPlan prints the checks, the jobs and what they need, and returns errShown. Inside another command it
+// prints the jobs alone.
 func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) error {
 	if !e.embedded {
 		if err := e.showChecks(ctx, checks, w); err != nil {

@@ -48,8 +48,8 @@ func checkRunner() error {
 	return FlagError("runner", name, strings.Join(slices.Concat(otherRunners, job.Runners), ", "))
 }
 
-// checkEnvironment returns an error for an --environment_type without what it takes: Beam would use the name of an
-// image.
+// checkEnvironment returns an error for an --environment_type without what it takes: Beam would use
+// the name of an image.
 func checkEnvironment() error {
 	if *jobopts.EnvironmentConfig != "" {
 		return nil

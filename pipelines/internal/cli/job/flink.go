@@ -25,8 +25,7 @@ func (o Options) flink() bool { return strings.HasPrefix(strings.ToLower(o.Runne
 type Flink struct {
 	// Address is its host and port.
 	Address string
-	// Given reports that --flink_rest named it. Otherwise it is a guess, and may not be the cluster of the
-	// job server.
+	// Given reports that --flink_rest named it. Otherwise it is a guess, and may not be the cluster of the job server.
 	Given bool
 }
 

@@ -28,8 +28,7 @@ type history struct {
 	tasks    map[string]int
 }
 
-// mostErrors is the number of error messages that are kept: the first ones, which hold the cause, and
-// the last.
+// mostErrors is the number of error messages that are kept: the first ones, which hold the cause, and the last.
 const mostErrors = 20
 
 // State returns the state that the job reported last, such as RUNNING.
@@ -137,8 +136,7 @@ func (j *Job) follow(ctx context.Context) error {
 	return nil
 }
 
-// read reads one stream of messages, which begins with the job's past. It returns nil if the state is
-// final.
+// read reads one stream of messages, which begins with the job's past. It returns nil if the state is final.
 func (j *Job) read(ctx context.Context) error {
 	stream, err := j.client.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.ID})
 	if err != nil {

@@ -280,8 +280,7 @@ func TestNoFlink(t *testing.T) {
 	}
 }
 
-// TestFailuresNameTheirCause checks what the user reads about failures that the cluster reports in its own
-// words.
+// TestFailuresNameTheirCause checks what the user reads about failures that the cluster reports in its own words.
 func TestFailuresNameTheirCause(t *testing.T) {
 	here := filepath.Join(t.TempDir(), "manifest.json")
 	if err := os.WriteFile(here, nil, 0o666); err != nil {

@@ -61,8 +61,7 @@ func (p *pool) workers() int {
 	return p.started
 }
 
-// StartWorker starts a worker. One of the same ID and control endpoint, which a restarted job left
-// behind, ends.
+// StartWorker starts a worker. One of the same ID and control endpoint, which a restarted job left behind, ends.
 func (p *pool) StartWorker(_ context.Context, r *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
 	control, logging := r.GetControlEndpoint(), r.GetLoggingEndpoint()
 	if control == nil || logging == nil || control.GetAuthentication() != nil || logging.GetAuthentication() != nil {

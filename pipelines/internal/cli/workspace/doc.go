@@ -1,5 +1,4 @@
-// Package workspace knows the paths below a workspace, who may write a folder of it, and when a folder
-// is complete.
+// Package workspace knows the paths below a workspace, who may write a folder of it, and when a folder is complete.
 //
 // A pipeline writes a folder in this order: Output.Begin takes the folder's lock file, so that no
 // other run writes there, the pipeline's Beam job writes the files, and Output.Publish writes

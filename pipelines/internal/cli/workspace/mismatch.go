@@ -30,8 +30,7 @@ func (m *Mismatch) Error() string {
 	return fmt.Sprintf("%s was written with another configuration (%s)", m.Folder, strings.Join(m.Differences, "; "))
 }
 
-// Unusable is the error of a folder that has a manifest but cannot be used: it is damaged, or a
-// *Mismatch.
+// Unusable is the error of a folder that has a manifest but cannot be used: it is damaged, or a *Mismatch.
 type Unusable struct {
 	Reason error
 	// Command with --force overwrites the folder.
@@ -64,8 +63,8 @@ func remedied(err error, command Command) error {
 	return &Unusable{err, command}
 }
 
-// compare returns nil if a run with the output's configuration, seed and inputs wrote the manifest, else an *Unusable
-// error.
+// compare returns nil if a run with the output's configuration, seed and inputs wrote the manifest, else
+// an *Unusable error.
 func (s *Output) compare(m manifest.Manifest) error {
 	wanted, err := json.Marshal(s.Configuration)
 	if err != nil {

@@ -60,8 +60,8 @@ type Output struct {
 	inNewFolder bool
 }
 
-// NewFolder returns where the replacement of a complete folder is written, until an exchange puts it in the folder's
-// place.
+// NewFolder returns where the replacement of a complete folder is written, until an exchange puts it in
+// the folder's place.
 func NewFolder(folder string) string { return folder + ".new" }
 
 // folderURL returns the folder's URL, wherever files are written.

@@ -32,6 +32,6 @@ var (
 	oneProgram bool         // it is the program of all pipelines
 )
 
-// OneProgram lets messages recommend command lines of a program of all pipelines, whose first argument names a
-// pipeline.
+// OneProgram lets messages recommend command lines of a program of all pipelines, whose first
+// argument names a pipeline.
 func OneProgram() { oneProgram = true }

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// nearShare is the least share of the larger relation's facts that another has, too, for the two to give away each
-	// other's facts.
+	// nearShare is the least share of the larger relation's facts that another has, too, for the two to give away
+	// each other's facts.
 	nearShare = 0.8
 	// maxSample is the number of pairs of entities that are compared.
 	maxSample = 1 << 18

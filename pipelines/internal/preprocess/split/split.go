@@ -87,8 +87,8 @@ func Divide(ctx context.Context, p Params) (counts.Division, error) {
 	return s, nil
 }
 
-// divisible reports whether some fact's names are all in other groups, too. Without one, no shares and no seed hold a
-// fact out.
+// divisible reports whether some fact's names are all in other groups, too. Without one, no shares and no
+// seed hold a fact out.
 func (d *divider) divisible(ctx context.Context) (bool, error) {
 	entities, relations := map[uint64]groups{}, make([]groups, len(d.names))
 	err := d.each(ctx, func(f fact, _ triples.Triple, _ int) error {
