@@ -67,7 +67,9 @@ func ExampleTrain() {
 	}
 	fmt.Println(len(m.Entities()), "entities,", strings.Join(m.Relations(), " and "))
 	fmt.Println(m.Checkpoint())
-	// Output: 32 entities, grandparent_of and parent_of epoch-030
+	// Output:
+	// 32 entities, grandparent_of and parent_of
+	// epoch-030
 }
 
 // Discover is the shortest way from facts to those that they lack. Without WithTraining nothing is trained.
@@ -291,5 +293,6 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 	fmt.Println(answers.List[0].Entity)
-	// Output: person 07
+	// Output:
+	// person 07
 }
