@@ -70,7 +70,7 @@ func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error
 
 // note announces a text, or logs it where nothing is announced.
 func (m *Model) note(text string) {
-	if announce := m.opened.On.Announce; announce != nil {
+	if announce := m.opened.Resources.Announce; announce != nil {
 		announce(text)
 		return
 	}
@@ -97,7 +97,7 @@ func (m *Model) estimator() (*probability.Estimator, error) {
 
 // probabilityOf returns the probability of an estimate, or nil if it claims none.
 func probabilityOf(e probability.Estimate) *float64 {
-	if !e.Claimed {
+	if !e.HasProbability {
 		return nil
 	}
 	return &e.Probability

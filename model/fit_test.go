@@ -30,7 +30,7 @@ func inWorkspace(t *testing.T, workspace string, facts []model.Triple) (*model.M
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := answer.Open(t.Context(), graph, pretrained.Ref{Name: "zero"}, answer.Means{Kernel: variant, Threads: 2})
+	opened, err := answer.Open(t.Context(), graph, pretrained.Ref{Name: "zero"}, answer.Resources{Kernel: variant, Threads: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ type options struct {
 	run, checkpoint, kernel string
 	device                  string // of WithDevice
 	choice                  device.Choice
-	on                      answer.Means
+	resources                      answer.Resources
 	reach                   int    // of WithReach, or -1
 	graph                   string // of WithGraph
 	missing                 float64
@@ -61,8 +61,9 @@ func WithRun(name string) Option { return func(o *options) { o.run = name } }
 // weights and zero answer on any graph.
 func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
 
-// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no result.
-func WithWorkers(n int) Option { return func(o *options) { o.on.Threads = n } }
+// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
+// result.
+func WithWorkers(n int) Option { return func(o *options) { o.resources.Threads = n } }
 
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.
 func WithKernel(name string) Option { return func(o *options) { o.kernel = name } }
@@ -82,13 +83,13 @@ const bestCheckpoint = "best"
 
 // newOptions returns the defaults, changed by a list of options, or an error for a value out of range.
 func newOptions(list []Option) (options, error) {
-	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, on: answer.Means{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1,
+	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, resources: answer.Resources{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1,
 		graph: kg.All, missing: probability.DefaultMissing}
 	for _, option := range list {
 		option(&o)
 	}
-	if o.on.Threads < 1 {
-		return o, fmt.Errorf("%d workers, want 1 or more", o.on.Threads)
+	if o.resources.Threads < 1 {
+		return o, fmt.Errorf("%d workers, want 1 or more", o.resources.Threads)
 	}
 	if o.graph != kg.All && o.graph != "train" {
 		return o, fmt.Errorf("graph %q is neither %s nor train", o.graph, kg.All)
@@ -103,7 +104,7 @@ func newOptions(list []Option) (options, error) {
 	if o.choice, err = device.Parse(o.device); err != nil {
 		return o, fmt.Errorf("device %q: %w", o.device, err)
 	}
-	o.on.Kernel, err = kernel.Named(o.kernel)
+	o.resources.Kernel, err = kernel.Named(o.kernel)
 	return o, err
 }
 
@@ -154,7 +155,7 @@ func Open(ctx context.Context, workspace string, list ...Option) (*Model, error)
 // open opens the model of a graph; o.checkpoint is in folder unless it is a path, or the name of a
 // model of package zoo.
 func (o options) open(ctx context.Context, graph *kg.KG, folder checkpoint.Folder) (*Model, error) {
-	opened, err := answer.Open(ctx, graph, pretrained.Ref{Folder: folder, Name: o.checkpoint}, o.on)
+	opened, err := answer.Open(ctx, graph, pretrained.Ref{Folder: folder, Name: o.checkpoint}, o.resources)
 	if err != nil {
 		return nil, err
 	}

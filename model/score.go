@@ -42,8 +42,8 @@ func (s *ScoredTriple) Compare(o *ScoredTriple) int {
 }
 
 func (s *ScoredTriple) estimate() probability.Estimate {
-	e := probability.Estimate{Claimed: s.Probability != nil, LogOdds: s.LogOdds}
-	if e.Claimed {
+	e := probability.Estimate{HasProbability: s.Probability != nil, LogOdds: s.LogOdds}
+	if e.HasProbability {
 		e.Probability = *s.Probability
 	}
 	return e

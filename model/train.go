@@ -44,7 +44,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 		return fail(err)
 	}
 	data.Devices = accelerator.Process
-	run := learn.Run{Configuration: c, Seed: seed, Threads: o.on.Threads, Kernel: o.kernel, Device: o.choice}
+	run := learn.Run{Configuration: c, Seed: seed, Threads: o.resources.Threads, Kernel: o.kernel, Device: o.choice}
 	trained, err := learn.InMemory(ctx, run, data, func(p learn.Progress) {
 		if p.Finished != nil && after != nil {
 			after(Epoch{Epoch: p.Finished.Epoch, Loss: p.Finished.Loss, Messages: p.Finished.Messages})
@@ -54,7 +54,7 @@ func Train(ctx context.Context, facts Facts, c configuration.Configuration, seed
 		return fail(err)
 	}
 	// The model over the same graph.
-	m, err := o.over(ctx, answer.New(knowledge, trained.Record, trained.Weights, o.on))
+	m, err := o.over(ctx, answer.New(knowledge, trained.Record, trained.Weights, o.resources))
 	if err != nil {
 		return fail(err)
 	}

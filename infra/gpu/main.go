@@ -270,7 +270,7 @@ func (m *measurement) score(ctx context.Context) error {
 	}
 	took := time.Since(begun)
 	cpu := answer.Model{Graph: m.data.Graph, Configuration: m.configuration, Parameters: weights,
-		On: answer.Means{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
+		Resources: answer.Resources{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
 	queries := m.valid[:min(16*m.onCPU, len(m.valid))]
 	begun = time.Now()
 	onCPU, err := cpu.Answer(ctx, queries, answer.Want{})

@@ -31,7 +31,7 @@ type Setting struct {
 	// keeps out of its file.
 	Graph   string `json:"graph"`
 	Percent int    `json:"percent"`
-	Own     bool   `json:"own"`
+	TutorialRemoval     bool   `json:"own"`
 	// Keep is a relation none of whose facts is removed.
 	Keep string `json:"keep"`
 	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no
@@ -58,7 +58,7 @@ func (l List) settings() (all []Setting) {
 // Name returns the name of a setting's result.
 func (s Setting) Name() string {
 	name := fmt.Sprintf("%s-%d", s.Graph, s.Percent)
-	if s.Own {
+	if s.TutorialRemoval {
 		name = s.Graph + "-own"
 	}
 	if s.Keep != "" {
@@ -89,7 +89,7 @@ func (l List) Runs(threads int) (runs []engine.Run, err error) {
 	for _, s := range l.settings() {
 		var r removal
 		inputs := map[string]string{
-			"graph": s.Graph, "percent": fmt.Sprint(s.Percent), "own": fmt.Sprint(s.Own), "keep": s.Keep,
+			"graph": s.Graph, "percent": fmt.Sprint(s.Percent), "own": fmt.Sprint(s.TutorialRemoval), "keep": s.Keep,
 			"relations": fmt.Sprint(s.Relations), "split": fmt.Sprint(s.Split), "train": l.Train,
 		}
 		workspace := s.Name() + "/workspace"
@@ -148,7 +148,7 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	if err != nil {
 		return err
 	}
-	if s.Own {
+	if s.TutorialRemoval {
 		r.kept, err = sample("sample", "train.txt", "valid.txt")(ctx, filepath.Join(folder, "sample"))
 		r.removed = slices.DeleteFunc(all, func(f kg.Triple) bool { return slices.Contains(r.kept, f) })
 	} else {

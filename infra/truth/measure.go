@@ -116,9 +116,9 @@ func ofParents(list []parquet.Fact, facts []kg.Triple, hidden map[string]bool) *
 // error2 returns two standard errors of a share of n.
 func error2(share float64, n int) float64 { return 2 * math.Sqrt(share*(1-share)/float64(n)) }
 
-// Off returns the mean distance of the bins' probabilities from the truth, over their facts; those below the first bin
+// MeanError returns the mean distance of the bins' probabilities from the truth, over their facts; those below the first bin
 // are left out.
-func (r result) Off(first int) float64 {
+func (r result) MeanError(first int) float64 {
 	sum, facts := 0.0, 0.0
 	for i, b := range r.Bins {
 		if i >= first {
@@ -136,7 +136,7 @@ func (r result) Misses() (list []string) {
 		if i >= 2 && p.List < p.Lower-.02-math.Hypot(error2(p.List, p.At), error2(p.Lower, p.At)) {
 			say("P@%d %.3f, by the lower score %.3f", p.At, p.List, p.Lower)
 		}
-		if r.Own && p.At == 500 && p.List < .97 {
+		if r.TutorialRemoval && p.At == 500 && p.List < .97 {
 			say("P@500 %.3f, want .97", p.List)
 		}
 	}
@@ -145,7 +145,7 @@ func (r result) Misses() (list []string) {
 			say("p from %.1f: %d facts, p %.3f, true %.3f", float64(i)/10, b.Facts, b.Mean, b.True)
 		}
 	}
-	if all := r.Off(0); all > .03 {
+	if all := r.MeanError(0); all > .03 {
 		say("p is off by %.3f", all)
 	}
 	if r.Bins == nil {

@@ -61,7 +61,7 @@ func TestRemoval(t *testing.T) {
 	}
 	var r removal
 	folder := t.TempDir()
-	if err := (Setting{Graph: "tutorial", Own: true, Relations: 2}).remove(t.Context(), folder, &r); err != nil {
+	if err := (Setting{Graph: "tutorial", TutorialRemoval: true, Relations: 2}).remove(t.Context(), folder, &r); err != nil {
 		t.Fatal(err)
 	}
 	if missing := 509. / 3926; len(r.kept) != 3926 || r.missing != missing || len(r.removed) >= 509 || strings.Count(r.relations, ",") != 1 {
@@ -78,7 +78,7 @@ func TestRemoval(t *testing.T) {
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	l := List{Train: "--dim 4", Settings: []Setting{{Graph: "crowd", Percent: 10}, {Graph: "hierarchy", Percent: 2, Keep: "is_a"},
-		{Graph: "tutorial", Own: true, Model: "zero"}}}
+		{Graph: "tutorial", TutorialRemoval: true, Model: "zero"}}}
 	runs, err := l.Runs(2)
 	if err != nil {
 		t.Fatal(err)
@@ -135,8 +135,8 @@ func TestMeasure(t *testing.T) {
 	if diff := cmp.Diff(want, r, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if all := r.Off(0); !(math.Abs(all-(.75+2*.435)/3) <= 1e-9) || all != r.Off(1) {
-		t.Errorf("probabilities are off by %g and %g", all, r.Off(1))
+	if all := r.MeanError(0); !(math.Abs(all-(.75+2*.435)/3) <= 1e-9) || all != r.MeanError(1) {
+		t.Errorf("probabilities are off by %g and %g", all, r.MeanError(1))
 	}
 	if r := measure(list[3:], removed); r.Bins != nil {
 		t.Errorf("without probabilities there are bins: %v", r.Bins)
@@ -163,7 +163,7 @@ func TestMisses(t *testing.T) {
 	for want, change := range map[string]func(r *result){
 		"P@500 0.850, by the":          func(r *result) { r.Precisions[2].List = .85 },
 		"P@1000 0.700":                 func(r *result) { r.Precisions[3].List = .7 },
-		"want .97":                     func(r *result) { r.Own = true },
+		"want .97":                     func(r *result) { r.TutorialRemoval = true },
 		"p from 0.8":                   func(r *result) { r.Bins[8].True = .7 },
 		"off by 0.04":                  func(r *result) { r.Bins[0].True = .041 },
 		"no probabilities":             func(r *result) { r.Bins = nil },

@@ -52,7 +52,7 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 // Equip makes a model compute on what the user chose of this process's devices.
 func Equip(m *answer.Model, choice device.Choice) error {
 	selected, err := Select(Process, choice, m.Configuration.Within(m.Graph.Entities))
-	m.On.Device = &selected
+	m.Resources.Device = &selected
 	return err
 }
 

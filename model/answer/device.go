@@ -64,7 +64,7 @@ func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Wan
 	if !errors.Is(err, device.ErrMemory) || !m.fallBack(err) {
 		if errors.Is(err, device.ErrLost) {
 			_ = m.release() // the first error says more
-			m.On.Device.Discard(err)
+			m.Resources.Device.Discard(err)
 		}
 		return scored, err
 	}
@@ -88,21 +88,21 @@ func (m *Model) Prepare() error {
 // prepare makes the scorer, unless the processor scores.
 func (m *Model) prepare() error {
 	switch {
-	case m.On.Device == nil:
+	case m.Resources.Device == nil:
 		return nil
-	case m.On.Device.Devices() == 0: // maybe since the processor took over from a scorer of another graph
+	case m.Resources.Device.Devices() == 0: // maybe since the processor took over from a scorer of another graph
 		return m.release()
 	case m.scorer != nil:
 		return nil
 	case m.closed:
 		return errors.New("scoring: another scoring of this process has taken over the device: run again")
 	}
-	scorer, err := m.On.Device.NewScorer(m.Graph, m.between(), m.Configuration, m.Parameters)
+	scorer, err := m.Resources.Device.NewScorer(m.Graph, m.between(), m.Configuration, m.Parameters)
 	switch {
 	case err == nil:
 		m.scorer = scorer
 	case !m.fallBack(err):
-		m.On.Device.Discard(err)
+		m.Resources.Device.Discard(err)
 		return fmt.Errorf("preparing to score: %w", err)
 	}
 	return nil
@@ -131,19 +131,19 @@ func (t *deviceTurn) unlock() { <-t.held }
 func (m *Model) Computing() string {
 	_ = m.busy.lock(context.Background()) // which does not end
 	defer m.busy.unlock()
-	if m.On.Device == nil {
+	if m.Resources.Device == nil {
 		return ""
 	}
-	return m.On.Device.String()
+	return m.Resources.Device.String()
 }
 
 // fallBack reports whether the processor takes over after an error, and announces that.
 func (m *Model) fallBack(err error) bool {
-	if !m.On.Device.FallBack(err) {
+	if !m.Resources.Device.FallBack(err) {
 		return false
 	}
-	if m.On.Announce != nil {
-		m.On.Announce(m.On.Device.String())
+	if m.Resources.Announce != nil {
+		m.Resources.Announce(m.Resources.Device.String())
 	}
 	return true
 }
@@ -155,7 +155,7 @@ const groupSize = 512
 // score answers queries with the scorer, a group after the other.
 func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selection, done func(rows int)) (*Scored, error) {
 	list.K = min(list.K, m.Graph.Entities)
-	together := groupSize * m.On.Device.Devices()
+	together := groupSize * m.Resources.Device.Devices()
 	out := &Scored{}
 	for len(queries) > 0 {
 		if ctx.Err() != nil {

@@ -75,7 +75,7 @@ func on(t *testing.T, m *answer.Model, devices accelerator.Devices, mode device.
 	}
 	return &answer.Model{
 		Graph: m.Graph, Configuration: m.Configuration, Parameters: m.Parameters,
-		On: answer.Means{Kernel: portable(t), Threads: 2, Device: &selected, Announce: announce},
+		Resources: answer.Resources{Kernel: portable(t), Threads: 2, Device: &selected, Announce: announce},
 	}
 }
 
@@ -257,7 +257,7 @@ func TestFallBackOfAnotherGraph(t *testing.T) {
 	if err := first.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	second := &answer.Model{Graph: m.Graph, Configuration: m.Configuration, Parameters: m.Parameters, On: first.On}
+	second := &answer.Model{Graph: m.Graph, Configuration: m.Configuration, Parameters: m.Parameters, Resources: first.Resources}
 	for _, of := range []*answer.Model{second, first} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		_, err := of.Answer(ctx, b, answer.Want{Selection: ranking.Selection{K: 3}})

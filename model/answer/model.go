@@ -27,7 +27,7 @@ type Model struct {
 	Parameters    *parameters.Set[float32]
 	// Relations are the edges between the graph's relations, or nil: the model makes them if it needs them.
 	Relations *relations.Graph
-	On        Means
+	Resources        Resources
 
 	busy   deviceTurn // held while a device ranks
 	scorer Scorer     // on a device, or nil
@@ -45,8 +45,8 @@ type Model struct {
 	surrounding *probability.Surroundings
 }
 
-// Means are the kernel, threads and device that a model computes with.
-type Means struct {
+// Resources are the kernel, threads and device that a model computes with.
+type Resources struct {
 	// Kernel and Threads serve the processor.
 	Kernel  kernel.Kernel
 	Threads int
@@ -92,9 +92,9 @@ func (m *Model) threads() (*Pool, error) {
 	if m.pool != nil {
 		return m.pool, nil
 	}
-	scorer, err := inference.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
+	scorer, err := inference.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.Resources.Kernel)
 	if err == nil {
-		m.pool = NewPool(m.Graph.Entities, m.Graph.RelationCount(), m.On.Threads, scorer.Group, func() Worker { return scorer.Worker() })
+		m.pool = NewPool(m.Graph.Entities, m.Graph.RelationCount(), m.Resources.Threads, scorer.Group, func() Worker { return scorer.Worker() })
 		m.pool.watch = &m.watch
 	}
 	return m.pool, err
@@ -155,7 +155,7 @@ func (m *Model) explainer() (_ *explanation.Explainer, err error) {
 	m.making.Lock()
 	defer m.making.Unlock()
 	if m.explain == nil {
-		m.explain, err = explanation.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.On.Kernel)
+		m.explain, err = explanation.New(m.Graph, m.between(), m.Configuration, m.Parameters, m.Resources.Kernel)
 	}
 	return m.explain, err
 }

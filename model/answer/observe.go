@@ -15,7 +15,7 @@ func (m *Model) OverAllFacts(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.over(view), nil
+	return m.withView(view), nil
 }
 
 // Observe scores facts in both directions, in their order, each in the graph without it. A fact of the graph takes two

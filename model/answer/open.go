@@ -27,7 +27,7 @@ type Opened struct {
 // Open opens the model that ref names over a graph, without the facts of relations that it does not know. Queries are
 // about the inference graph. If it knows none of the relations, the error is a *checkpoint.UnknownRelationsError; other
 // errors are as pretrained.Ref.Open returns them.
-func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Model, error) {
+func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, resources Resources) (*Model, error) {
 	weights, err := ref.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -35,16 +35,16 @@ func Open(ctx context.Context, graph *kg.KG, ref pretrained.Ref, on Means) (*Mod
 	if graph, err = graph.Without(ctx, weights.Unknown(graph.Relations)); err != nil {
 		return nil, err
 	}
-	return Over(graph, weights, on)
+	return FromWeights(graph, weights, resources)
 }
 
-// Over returns the model of weights over a graph all of whose relations they know.
-func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
+// FromWeights returns the model of weights over a graph all of whose relations they know.
+func FromWeights(graph *kg.KG, weights *pretrained.Weights, resources Resources) (*Model, error) {
 	set, unused, err := weights.Over(graph.Relations)
 	if err != nil {
 		return nil, err
 	}
-	m := New(graph, weights.Record, set, on)
+	m := New(graph, weights.Record, set, resources)
 	m.Unused, m.Folder = unused, weights.Folder
 	if m.Folder == "" {
 		m.Record.Origin = &weights.Origin
@@ -55,24 +55,24 @@ func Over(graph *kg.KG, weights *pretrained.Weights, on Means) (*Model, error) {
 }
 
 // New returns the model of a record with parameters over a graph.
-func New(graph *kg.KG, r checkpoint.Record, p *parameters.Set[float32], on Means) *Model {
+func New(graph *kg.KG, r checkpoint.Record, p *parameters.Set[float32], resources Resources) *Model {
 	return &Model{
 		Opened: Opened{KG: graph, View: graph.Inference, Record: r},
-		Graph:  graph.Inference.Graph, Configuration: r.Configuration, Parameters: p, On: on,
+		Graph:  graph.Inference.Graph, Configuration: r.Configuration, Parameters: p, Resources: resources,
 	}
 }
 
-// Of returns the model whose queries are about the graph of a split.
-func (m *Model) Of(split string) *Model {
-	return m.over(m.KG.Of(split))
+// ForSplit returns the model whose queries are about the graph of a split.
+func (m *Model) ForSplit(split string) *Model {
+	return m.withView(m.KG.View(split))
 }
 
-// over returns the model whose queries are about a graph of KG.
-func (m *Model) over(view *kg.View) *Model {
+// withView returns the model whose queries are about a graph of KG.
+func (m *Model) withView(view *kg.View) *Model {
 	if view == m.View {
 		return m
 	}
-	out := &Model{Opened: m.Opened, Graph: view.Graph, Configuration: m.Configuration, Parameters: m.Parameters, On: m.On}
+	out := &Model{Opened: m.Opened, Graph: view.Graph, Configuration: m.Configuration, Parameters: m.Parameters, Resources: m.Resources}
 	out.View = view
 	return out
 }

@@ -105,10 +105,10 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int,
 func (m *Model) FitTo(ctx context.Context, s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
 	fitted, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled)
 	if errors.Is(err, probability.ErrTooFew) {
-		fitted = probability.None(s.Sample)
+		fitted = probability.Unfitted(s.Sample)
 	}
 	if fitted != nil {
-		fitted.Source = m.source()
+		fitted.Fingerprint = m.source()
 		m.fitted.Store(fitted)
 	}
 	return err
@@ -121,7 +121,7 @@ const deviceQueries = 1 << 12
 // queries that were answered since the last call, of Sampling.Work at most.
 func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) error {
 	parts := 1 // the threads of a pool take turns by themselves
-	if m.On.Device != nil {
+	if m.Resources.Device != nil {
 		parts += int(s.Work() / deviceQueries)
 	}
 	var labeled []probability.Labeled
@@ -137,8 +137,8 @@ func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) er
 }
 
 // source identifies the weights, the graph and the reach of the model.
-func (m *Model) source() probability.Source {
-	return probability.Source{Weights: m.Record.Weights.SHA256, Graph: m.KG.Manifest.Checksum, Reach: m.Configuration.Reach}
+func (m *Model) source() probability.Fingerprint {
+	return probability.Fingerprint{Weights: m.Record.Weights.SHA256, Graph: m.KG.Manifest.Checksum, Reach: m.Configuration.Reach}
 }
 
 // surroundings returns the surroundings of the graph, made once.
@@ -190,7 +190,7 @@ func (m *Model) ReadProbabilities(ctx context.Context, folder string) (bool, err
 		return false, err
 	}
 	fitted, err := probability.Parse(url, text)
-	if err == nil && fitted.Source != m.source() {
+	if err == nil && fitted.Fingerprint != m.source() {
 		err = errors.New("it is of other weights, or of another graph or reach, than its name says")
 	}
 	if err != nil {

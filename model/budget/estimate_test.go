@@ -136,7 +136,7 @@ func TestThreadsFollowReach(t *testing.T) {
 	large := Sizes{Entities: 100_000_000, Edges: 800_000_000, Relations: 1000}
 	for _, training := range []bool{false, true} {
 		u := Use{Training: training}
-		if more, most := Of(large, c, u).Thread-Of(small, c, u).Thread, 20*(large.Entities-small.Entities); more > most {
+		if more, most := ForModel(large, c, u).Thread-ForModel(small, c, u).Thread, 20*(large.Entities-small.Entities); more > most {
 			t.Errorf("training %v: a thread takes %d bytes more on the larger graph, want at most %d", training, more, most)
 		}
 	}
@@ -146,12 +146,12 @@ func TestThreadsFollowReach(t *testing.T) {
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	s, c := Sizes{Entities: 1000, Edges: 20_000, Relations: 20, Graph: 1 << 30}, configuration.Default()
-	one, three := Of(s, c, Use{Training: true, Devices: 1}), Of(s, c, Use{Training: true, Devices: 3})
+	one, three := ForModel(s, c, Use{Training: true, Devices: 1}), ForModel(s, c, Use{Training: true, Devices: 3})
 	if three.Thread != 3*one.Thread || three.Held <= one.Held {
 		t.Errorf("three devices take %+v, one %+v", three, one)
 	}
 	c.Reach, s.Outlined = 100, true
-	if e := Of(s, c, Use{}); e.Held >= s.Graph {
+	if e := ForModel(s, c, Use{}); e.Held >= s.Graph {
 		t.Errorf("%d bytes are held without the graph", e.Held)
 	}
 }

@@ -68,7 +68,7 @@ func compare(t *testing.T, g *graph.Graph, facts []graph.Fact, c configuration.C
 		t.Fatal(err)
 	}
 	check := func(held int64, u budget.Use) {
-		e := budget.Of(s, c, u)
+		e := budget.ForModel(s, c, u)
 		estimate := e.Held + e.Thread
 		t.Logf("%+v: %.1f MiB held, estimate %.1f", u, float64(held)/(1<<20), float64(estimate)/(1<<20))
 		if held > estimate || float64(estimate) > most*float64(held) {

@@ -44,8 +44,8 @@ type Use struct {
 	Averages bool
 }
 
-// Of estimates the memory of a process that uses a model.
-func Of(s Sizes, c configuration.Configuration, u Use) Estimate {
+// ForModel estimates the memory of a process that uses a model.
+func ForModel(s Sizes, c configuration.Configuration, u Use) Estimate {
 	const (
 		perQuery = 160 // as it is read, and grouped by source
 		perEdge  = 36  // training facts in order, or what answers are judged by

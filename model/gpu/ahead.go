@@ -74,8 +74,8 @@ type ahead struct {
 	err      error
 }
 
-// of reports whether it is the step with these examples.
-func (a ahead) of(examples []steps.Example, seed uint64) bool {
+// isStep reports whether it is the step with these examples.
+func (a ahead) isStep(examples []steps.Example, seed uint64) bool {
 	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b steps.Example) bool {
 		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key &&
 			(a.Negatives == nil) == (b.Negatives == nil) && slices.Equal(a.Negatives, b.Negatives) && slices.Equal(a.Known, b.Known) &&

@@ -217,10 +217,10 @@ func TestAheadOfOtherAnswers(t *testing.T) {
 		return []steps.Example{{Query: graph.Query{Source: 1, Answer: 2, Others: &graph.Others{other}}, Key: 3, OtherKeys: []uint64{key}}}
 	}
 	next := ahead{examples: one(4, 5), seed: 6}
-	if !next.of(one(4, 5), 6) {
+	if !next.isStep(one(4, 5), 6) {
 		t.Error("an equal step is another one")
 	}
-	if next.of(one(7, 5), 6) || next.of(one(4, 8), 6) {
+	if next.isStep(one(7, 5), 6) || next.isStep(one(4, 8), 6) {
 		t.Error("a step with other answers is the same")
 	}
 }

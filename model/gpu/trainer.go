@@ -156,7 +156,7 @@ func (t *Trainer) Announce(next func() ([]steps.Example, uint64)) { t.announced 
 
 // begin prepares the first chunk of a step, unless that was done ahead.
 func (t *Trainer) begin(examples []steps.Example, seed uint64) error {
-	done := t.ahead.of(examples, seed)
+	done := t.ahead.isStep(examples, seed)
 	t.ahead.examples = t.ahead.examples[:0]
 	if done {
 		return cmp.Or(t.memory.err, t.ahead.err)

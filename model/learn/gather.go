@@ -36,7 +36,7 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 	if len(queries) == 0 {
 		return Trial{}, fmt.Errorf("graph %s has no validation facts", name)
 	}
-	view := loaded.Of("valid")
+	view := loaded.View("valid")
 	return Trial{
 		Name: name, Graph: view.Graph, Relations: relations.Between(view.Graph, c),
 		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: queries, All: int64(len(all)),
@@ -46,7 +46,7 @@ func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c con
 // SeenIn describes the graph of a split of a knowledge graph, and counts the facts of the training split, or the
 // queries of another one.
 func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
-	view := loaded.Of(split)
+	view := loaded.View(split)
 	seen := checkpoint.Seen{
 		Name: name, Entities: len(view.Entities), Relations: len(loaded.Relations), Facts: view.Graph.Edges() / 2, Checksum: loaded.Manifest.Checksum,
 	}

@@ -55,7 +55,7 @@ func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error
 	trial := l.trials[0]
 	model := answer.Model{
 		Graph: trial.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: trial.Relations,
-		On: answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device},
+		Resources: answer.Resources{Kernel: l.kernel, Threads: l.Threads, Device: &l.device},
 	}
 	defer model.Close()
 	if err := l.closeTrainers(); err != nil { // stores the weights that are ranked with, and frees the trainers' memory

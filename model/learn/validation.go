@@ -70,7 +70,7 @@ func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float3
 func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
 	model := answer.Model{
 		Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations,
-		On: answer.Means{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }},
+		Resources: answer.Resources{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }},
 	}
 	done := &tally{sum: before, report: func(n int64) { l.report(l.progress(n)) }}
 	var ranks ranking.Accumulator

@@ -55,10 +55,10 @@ func (k *Keys) roundOfAnswers(c configuration.Configuration, seed uint64) []Draw
 	}
 	switch c.Batching {
 	case configuration.BatchingGrouped:
-		return inRuns(order, func(d Draw) int32 { return k.pairs[k.of(d)][0] }, c.BatchSize, seed)
+		return inRuns(order, func(d Draw) int32 { return k.pairs[k.pairNumber(d)][0] }, c.BatchSize, seed)
 	case configuration.BatchingRelation:
 		return inRuns(order, func(d Draw) int32 {
-			relation := k.pairs[k.of(d)][1]
+			relation := k.pairs[k.pairNumber(d)][1]
 			return max(relation, ^relation)
 		}, max(1, c.BatchSize/relationsOfBatch), seed)
 	}

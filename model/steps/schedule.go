@@ -76,8 +76,8 @@ func (k *Keys) Add(f graph.Fact) {
 	}
 }
 
-// of returns the key of a query.
-func (k Keys) of(d Draw) int32 {
+// pairNumber returns the key of a query.
+func (k Keys) pairNumber(d Draw) int32 {
 	if d.Inverse && k.Heads != nil {
 		return k.Heads[d.Fact]
 	}
@@ -154,11 +154,11 @@ func groupedSchedule(k Keys, order []int32, batch, most int, seed uint64, epoch 
 		coin := parallel.Seed(seed, purposeCoin, uint64(epoch), uint64(fact))
 		draws[i] = Draw{Fact: fact, Inverse: coin&1 == 1}
 	}
-	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(k.of(a), k.of(b)) })
+	slices.SortStableFunc(draws, func(a, b Draw) int { return cmp.Compare(k.pairNumber(a), k.pairNumber(b)) })
 	var groups [][]Draw
 	for start := 0; start < len(draws); {
 		end := start + 1
-		for end < len(draws) && end-start < most && k.of(draws[end]) == k.of(draws[start]) {
+		for end < len(draws) && end-start < most && k.pairNumber(draws[end]) == k.pairNumber(draws[start]) {
 			end++
 		}
 		groups = append(groups, draws[start:end:end])

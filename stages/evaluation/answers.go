@@ -36,7 +36,7 @@ func (n Names) Answers(queries []answer.Request, answers []answer.Answers) []par
 
 // claimed returns the probability of an estimate, or nil without one.
 func claimed(e probability.Estimate) *float64 {
-	if !e.Claimed {
+	if !e.HasProbability {
 		return nil
 	}
 	return &e.Probability

@@ -179,7 +179,7 @@ func TestRowsOfFacts(t *testing.T) {
 		t.Errorf("triples (-want +got):\n%s", diff)
 	}
 	p := .25
-	list := []discovery.Entry{{Observation: observed[0].Observation, Estimate: probability.Estimate{Probability: p, Claimed: true}},
+	list := []discovery.Entry{{Observation: observed[0].Observation, Estimate: probability.Estimate{Probability: p, HasProbability: true}},
 		{Observation: observed[0].Observation}}
 	fact := parquet.Fact{Position: 11, Head: "z", Relation: "knows", Tail: "x", Probability: &p, TailScore: 1, TailRank: 2, HeadScore: -1, HeadRank: 7, Hops: 3}
 	unknown := fact

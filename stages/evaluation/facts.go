@@ -17,7 +17,7 @@ func (n Names) Facts(list []discovery.Entry, before int64) []parquet.Fact {
 			Position: before + int64(i) + 1, Head: n.Entity(e.Head), Relation: n.Relations[e.Relation], Tail: n.Entity(e.Tail),
 			TailScore: e.Tails.Score, TailRank: e.Tails.Rank, HeadScore: e.Heads.Score, HeadRank: e.Heads.Rank, Hops: e.Hops,
 		}
-		if e.Claimed {
+		if e.HasProbability {
 			rows[i].Probability = &e.Probability
 		}
 	}

@@ -45,8 +45,8 @@ func LeastPlausible(a, b parquet.Triple) int {
 
 // estimate returns the estimate of a row with log odds.
 func estimate(r parquet.Triple) probability.Estimate {
-	e := probability.Estimate{Claimed: r.Probability != nil, LogOdds: *r.LogOdds}
-	if e.Claimed {
+	e := probability.Estimate{HasProbability: r.Probability != nil, LogOdds: *r.LogOdds}
+	if e.HasProbability {
 		e.Probability = *r.Probability
 	}
 	return e

@@ -88,7 +88,7 @@ func (f *evaluateFn) evaluate(ctx context.Context, shard Shard, scored *answer.S
 	if err := f.addBaselines(ctx, g, loaded, scored); err != nil {
 		return nil, err
 	}
-	if names.Entity, err = loaded.Of(f.Params.Queries.Split).Names(ctx, evaluation.EntitiesOf(scored)); err != nil {
+	if names.Entity, err = loaded.View(f.Params.Queries.Split).Names(ctx, evaluation.EntitiesOf(scored)); err != nil {
 		return nil, err
 	}
 	return g, f.write(f.Params.Lock.Guard(ctx), shard, scored, names)
@@ -101,7 +101,7 @@ func (f *evaluateFn) addBaselines(ctx context.Context, g *evaluation.Gatherer, l
 	if q.Parts.URL != "" {
 		return nil
 	}
-	view := loaded.Of(q.Split)
+	view := loaded.View(q.Split)
 	known, err := view.Answers(ctx)
 	if err != nil {
 		return err

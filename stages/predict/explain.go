@@ -29,7 +29,7 @@ func Explain(ctx context.Context, p Params, folder string, number, of int, answe
 		return err
 	}
 	count := explainedAnswers.Adder(ctx)
-	err = parallel.Try(ctx, m.On.Threads, len(answers), func(within context.Context, _, i int) error {
+	err = parallel.Try(ctx, m.Resources.Threads, len(answers), func(within context.Context, _, i int) error {
 		a := &answers[i]
 		explained, err := m.Explain(within, a.Query, a.Answer, p.Queries.Paths, p.Walks)
 		if err != nil {

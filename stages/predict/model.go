@@ -155,7 +155,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	return worker.Load(worker.Key{Kind: "model"}, v, func() (*answer.Model, error) {
 		budget.Limit(p.Model.Memory) // as long as the process lives
 		if on.Split != kg.All {
-			return p.prepare(ctx, opened.Of(on.Split))
+			return p.prepare(ctx, opened.ForSplit(on.Split))
 		}
 		all, err := opened.OverAllFacts(ctx)
 		if err != nil {
@@ -170,9 +170,9 @@ func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, er
 	if err := m.SetReach(p.Model.Reach); err != nil {
 		return nil, err
 	}
-	m.On = answer.Means{Threads: worker.Threads(p.Model.Threads, p.Model.MostThreads), Announce: p.announce}
+	m.Resources = answer.Resources{Threads: worker.Threads(p.Model.Threads, p.Model.MostThreads), Announce: p.announce}
 	var err error
-	if m.On.Kernel, err = kernel.Named(p.Model.Kernel); err != nil {
+	if m.Resources.Kernel, err = kernel.Named(p.Model.Kernel); err != nil {
 		return nil, err
 	}
 	if err := accelerator.Equip(m, p.Model.Device); err != nil {

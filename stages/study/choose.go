@@ -53,7 +53,7 @@ func (f *chooseFn) Setup(ctx context.Context) error {
 	if f.loaded, err = encode.Load(ctx, f.Params.Graph); err != nil {
 		return err
 	}
-	f.view = f.loaded.Of(f.Params.Split)
+	f.view = f.loaded.View(f.Params.Split)
 	if f.queries, err = f.loaded.Queries(ctx, f.Params.Split); err != nil {
 		return err
 	}

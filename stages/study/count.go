@@ -86,7 +86,7 @@ func (f *countFn) Setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := loaded.Of(f.Params.Split)
+	view := loaded.View(f.Params.Split)
 	f.graph, f.entities = view.Graph, view.Entities
 	f.trainers.New = func() any { return &trainer{corrector: study.NewCorrector(f.graph)} }
 	f.queries, err = loaded.Queries(ctx, f.Params.Split)

@@ -86,7 +86,7 @@ func (f *searchFn) Setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.view = loaded.Of(f.Params.Split)
+	f.view = loaded.View(f.Params.Split)
 	if f.view.Graph.Edges() <= maxNeighbors {
 		f.neighbors, err = worker.Load(worker.Key{Kind: "neighbors", URL: f.Params.Graph}, f.view, func() (*study.Neighbors, error) {
 			return study.NewNeighbors(f.view.Graph), nil

@@ -32,7 +32,7 @@ import (
 func TestSearch(t *testing.T) {
 	folder, k := stagetest.Graph(t, 60, 2)
 	for _, split := range kg.Splits {
-		g, queries := k.Of(split).Graph, queriesOf(t, k, split)
+		g, queries := k.View(split).Graph, queriesOf(t, k, split)
 		searcher, want, got := graph.NewSearcher(g), make([]uint8, g.Entities), make([]uint8, g.Entities)
 		for _, perShard := range []int{g.Entities, 7} {
 			p := study.SearchParams{Graph: folder, Split: split, Hops: 3, Folder: fmt.Sprintf("%s-%s-%d", folder, split, perShard)}
@@ -173,7 +173,7 @@ func checkSums(t *testing.T, k *kg.KG, folder, split, remove string, reach int) 
 	t.Helper()
 	s, err := counts.ReadSummary(t.Context(), folder)
 	queries := queriesOf(t, k, split)
-	if err != nil || s.Queries != int64(len(queries)) || s.Edges != k.Of(split).Graph.Edges() || s.Remove != remove || s.Reach != reach ||
+	if err != nil || s.Queries != int64(len(queries)) || s.Edges != k.View(split).Graph.Edges() || s.Remove != remove || s.Reach != reach ||
 		len(s.Configurations) != 6 {
 		t.Fatalf("%s: summary %+v, error %v", split, s, err)
 	}
@@ -189,7 +189,7 @@ func checkSums(t *testing.T, k *kg.KG, folder, split, remove string, reach int) 
 		}
 	}
 	for _, got := range s.Configurations {
-		want := counted(k.Of(split).Graph, queries, got.Layers, got.Delta, cmp.Or(reach, k.Of(split).Graph.Entities), remove)
+		want := counted(k.View(split).Graph, queries, got.Layers, got.Delta, cmp.Or(reach, k.View(split).Graph.Entities), remove)
 		if sum := sums[[2]int{got.Layers, got.Delta}]; got.Totals != want || sum != want {
 			t.Errorf("%s without %s, a reach of %d, %d layers, delta %d: %+v, rows %+v, want %+v", split, remove, reach, got.Layers, got.Delta, got.Totals, sum,
 				want)

@@ -70,7 +70,7 @@ func (f *writeFn) Setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.view = loaded.Of(f.Params.Split)
+	f.view = loaded.View(f.Params.Split)
 	return nil
 }
 

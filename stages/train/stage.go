@@ -129,7 +129,7 @@ func (p Params) ReadData(ctx context.Context) (learn.Data, error) {
 	d.Valid = valid
 	all, err := loaded.Queries(ctx, "valid")
 	d.ValidAll = int64(len(all))
-	if on := loaded.Of("valid"); on != loaded.Train {
+	if on := loaded.View("valid"); on != loaded.Train {
 		d.ValidOn = on
 	}
 	return d, err

@@ -32,7 +32,7 @@ func Model(ctx context.Context, folder checkpoint.Folder, name string, loaded *k
 	if err != nil {
 		return nil, err
 	}
-	return answer.New(loaded, record, set, answer.Means{}), nil
+	return answer.New(loaded, record, set, answer.Resources{}), nil
 }
 
 // KeepParameters lets Model find the parameters of a model that this process has opened from its

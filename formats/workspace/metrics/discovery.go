@@ -29,8 +29,8 @@ type Presumed struct {
 	Presumed float64 `json:"presumed"`
 	Bound    float64 `json:"bound"`
 	Missing  float64 `json:"missing"`
-	// Unclaimed is the number of candidates without a probability: too few facts of their relations are known.
-	Unclaimed int64 `json:"unclaimed"`
+	// WithoutProbability is the number of candidates without a probability: too few facts of their relations are known.
+	WithoutProbability int64 `json:"unclaimed"`
 }
 
 // Check returns an error for numbers that no list has.
@@ -39,7 +39,7 @@ func (d Discovery) Check() error {
 		strict.Count("candidates", d.Candidates), strict.Between("listed", d.Listed, 0, d.Candidates))
 	if p := d.Probabilities; err == nil && p != nil {
 		err = strict.First(strict.Share("presumed", p.Presumed), strict.AtLeastZero("bound", p.Bound), strict.Share("missing", p.Missing),
-			strict.Between("unclaimed", p.Unclaimed, 0, d.Candidates))
+			strict.Between("unclaimed", p.WithoutProbability, 0, d.Candidates))
 	}
 	return err
 }

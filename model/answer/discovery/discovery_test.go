@@ -161,7 +161,7 @@ func someEntries(n int) []Entry {
 		e.Heads = probability.Side{Score: float32(number()), Rank: 1 + random.Int64N(5)}
 		e.Hops = random.Int32N(4) - 1
 		e.LogOdds = number()
-		if e.Claimed = random.IntN(4) > 0; e.Claimed {
+		if e.HasProbability = random.IntN(4) > 0; e.HasProbability {
 			e.Probability = math.Abs(number())
 		}
 	}
@@ -194,7 +194,7 @@ func TestBest(t *testing.T) {
 	want := slices.Clone(entries)
 	slices.SortStableFunc(want, func(a, b Entry) int {
 		p := func(e Entry) float64 {
-			if e.Claimed {
+			if e.HasProbability {
 				return e.Probability
 			}
 			return -1

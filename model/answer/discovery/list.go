@@ -29,7 +29,7 @@ func (e *Entry) Compare(o *Entry) int {
 // Record returns the entry as a record that sorts in the order of Compare.
 func (e *Entry) Record() externalsort.RankedRow {
 	p := -1.0 // behind every one with a claim
-	if e.Claimed {
+	if e.HasProbability {
 		p = e.Probability
 	}
 	r := externalsort.RankedRow{
@@ -57,7 +57,7 @@ func EntryOf(r externalsort.RankedRow) Entry {
 		numbers[i] = descended64(^(uint64(high)<<32 | uint64(low)))
 	}
 	e.LogOdds = numbers[1]
-	if e.Claimed = numbers[0] >= 0; e.Claimed {
+	if e.HasProbability = numbers[0] >= 0; e.HasProbability {
 		e.Probability = numbers[0]
 	}
 	return e

@@ -69,7 +69,7 @@ type Estimate struct {
 	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless
 	// Claimed: too few facts of the relation are known, or the fact is of an entity with itself.
 	Probability float64
-	Claimed     bool
+	HasProbability     bool
 	// LogOdds are the regression's log odds, which tell facts of equal probability apart.
 	LogOdds float64
 }
@@ -80,7 +80,7 @@ func (e Estimate) Compare(o Estimate) int {
 }
 
 func (e Estimate) claim() int {
-	if e.Claimed {
+	if e.HasProbability {
 		return 1
 	}
 	return 0
@@ -93,7 +93,7 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 	group, claimed := m.group(o)
 	claimed = claimed && !o.ofItself() // see Facts
 	x := e.around.features(o, m.Sample.K)
-	estimate := Estimate{Claimed: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}
+	estimate := Estimate{HasProbability: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}
 	if !claimed {
 		return estimate
 	}

@@ -71,7 +71,7 @@ func newWorld(t *testing.T, facts, missing, others int, apart float64) *world {
 }
 
 func (w *world) sample(rate float64) Sample {
-	return Sample{Seed: 1, K: 10, Facts: 5000, Relations: 5, Rate: rate, Sparse: 1, Thin: 1}
+	return Sample{Seed: 1, K: 10, Facts: 5000, Relations: 5, Rate: rate, QueryDivisor: 1, CandidateDivisor: 1}
 }
 
 func (w *world) fit(t *testing.T, rate float64) *Model {
@@ -101,7 +101,7 @@ func TestProbabilitiesHold(t *testing.T) {
 		rate, s := .4, w.sample(.4)
 		if thinned {
 			rate, s = 1, w.sample(1)
-			s.Sparse, s.Thin = 2, 3
+			s.QueryDivisor, s.CandidateDivisor = 2, 3
 		}
 		m, err := Fit(t.Context(), w.around, s, w.labeled, w.candidates)
 		if err != nil {
@@ -359,7 +359,7 @@ func TestRelationsOfFewFacts(t *testing.T) {
 	for r := range of {
 		o.Relation = int32(r)
 		of[r] = e.Estimate(&o)
-		if claimed := r < 3; of[r].Claimed != claimed || (of[r].Probability > 0) != claimed {
+		if claimed := r < 3; of[r].HasProbability != claimed || (of[r].Probability > 0) != claimed {
 			t.Errorf("relation %d: %+v, want a claim: %t", r, of[r], claimed)
 		}
 	}
@@ -376,7 +376,7 @@ func TestRelationsOfFewFacts(t *testing.T) {
 		}
 	}
 	o.Relation, o.Tail = 0, o.Head
-	if loop := e.Estimate(&o); loop.Claimed {
+	if loop := e.Estimate(&o); loop.HasProbability {
 		t.Errorf("a fact of an entity with itself: %+v, want no claim", loop)
 	}
 	if g := m.Folds[0].Groups; !slices.Equal(m.OwnIntercepts, []int{0, 1}) || len(g) != 3*distances || g[2*distances] == 0 {

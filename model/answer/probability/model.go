@@ -15,11 +15,11 @@ import (
 // may be used concurrently.
 type Model struct {
 	FormatVersion int `json:"format_version"`
-	// Source identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when
+	// Fingerprint identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when
 	// it reads the file.
-	Source Source `json:"source"`
-	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts
-	// are 0 and lists empty.
+	Fingerprint Fingerprint `json:"source"`
+	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and
+	// lists empty.
 	TooFew bool   `json:"too_few,omitempty"`
 	Sample Sample `json:"sample"`
 	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
@@ -43,8 +43,8 @@ type Model struct {
 	Checksum string `json:"checksum"`
 }
 
-// Source identifies the weights, the graph and the reach that observations are made with. A model holds for no other.
-type Source struct {
+// Fingerprint identifies the weights, the graph and the reach that observations are made with. A model holds for no other.
+type Fingerprint struct {
 	// Weights is the SHA-256 of the weights, Graph the checksum of the graph of all facts.
 	Weights string `json:"weights"`
 	Graph   string `json:"graph"`
@@ -89,8 +89,8 @@ func (m *Model) group(o *Observation) (group int, claimed bool) {
 // groups returns the number of groups.
 func (m *Model) groups() int { return distances * (len(m.OwnIntercepts) + 1) }
 
-// None returns the model of a sample with too few facts.
-func None(s Sample) *Model {
+// Unfitted returns the model of a sample with too few facts.
+func Unfitted(s Sample) *Model {
 	return &Model{
 		FormatVersion: FormatVersion, TooFew: true, Sample: s,
 		Labeled: []int{}, OwnIntercepts: []int{}, Features: names(), Folds: []Regression{}, Curve: Curve{Blocks: []Block{}},
@@ -134,12 +134,12 @@ func (m *Model) Check() error {
 		return fmt.Errorf("features are %q, want %q", m.Features, names())
 	}
 	if m.TooFew {
-		return m.checkNone()
+		return m.checkUnfitted()
 	}
 	if len(m.Folds) != folds {
 		return fmt.Errorf("%d folds, want %d", len(m.Folds), folds)
 	}
-	if err := strict.First(strict.Value("sample", m.Sample), strict.Count("source.reach", m.Source.Reach), strict.Count("facts", m.Facts),
+	if err := strict.First(strict.Value("sample", m.Sample), strict.Count("source.reach", m.Fingerprint.Reach), strict.Count("facts", m.Facts),
 		strict.AtLeastZero("shift.tails", m.Shift.Tails), strict.AtLeastZero("shift.heads", m.Shift.Heads)); err != nil {
 		return err
 	}
@@ -154,12 +154,12 @@ func (m *Model) Check() error {
 	return m.checkCounts()
 }
 
-// checkNone returns an error for a model with TooFew that has something that was fitted.
-func (m *Model) checkNone() error {
+// checkUnfitted returns an error for a model with TooFew that has something that was fitted.
+func (m *Model) checkUnfitted() error {
 	if len(m.Labeled)+len(m.OwnIntercepts)+len(m.Folds)+len(m.Curve.Blocks) > 0 {
 		return errors.New("too_few stands beside what was fitted")
 	}
-	return strict.First(strict.Count("source.reach", m.Source.Reach))
+	return strict.First(strict.Count("source.reach", m.Fingerprint.Reach))
 }
 
 // checkCounts compares the counts of facts.

@@ -14,7 +14,7 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 200, 20, 1000, 1)
 	m := w.fit(t, .5)
-	m.Source = Source{Weights: "ab", Graph: "cd", Reach: 40}
+	m.Fingerprint = Fingerprint{Weights: "ab", Graph: "cd", Reach: 40}
 	text, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestForgedFiles(t *testing.T) {
 		"own_intercepts are not the 2":    func(m *Model) { m.OwnIntercepts[1] = 2 },
 		"observed is 5001":                func(m *Model) { m.Observed = 5001 },
 		"facts is 3":                      func(m *Model) { m.Facts = 3 },
-		"source.reach is -1":              func(m *Model) { m.Source.Reach = -1 },
+		"source.reach is -1":              func(m *Model) { m.Fingerprint.Reach = -1 },
 	} {
 		m, err := Parse("p.json", fitted)
 		if err != nil {
@@ -100,7 +100,7 @@ func TestForgedFiles(t *testing.T) {
 // TestTooFewIsKept checks the file of a sample with too few facts.
 func TestTooFewIsKept(t *testing.T) {
 	t.Parallel()
-	m := None(Sample{K: 10, Relations: 3, Rate: 1, Sparse: 1, Thin: 1})
+	m := Unfitted(Sample{K: 10, Relations: 3, Rate: 1, QueryDivisor: 1, CandidateDivisor: 1})
 	text, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)

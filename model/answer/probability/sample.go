@@ -31,8 +31,8 @@ type Sample struct {
 	// of the candidates beyond the first two of a query only one of Thin is observed. An observed one stands for all:
 	// it has their number as its weight.
 	Rate   float64 `json:"rate"`
-	Sparse int     `json:"sparse"`
-	Thin   int     `json:"thin"`
+	QueryDivisor int     `json:"sparse"`
+	CandidateDivisor   int     `json:"thin"`
 }
 
 const (
@@ -48,8 +48,8 @@ const (
 	// are made enough propagations, of at most a third of mostWork, and never fewer than leastPropagations. With 8,000
 	// a sixth of the bins of infra/truth's graphs were off by more than .05, with 24,000 single ones.
 	mostWork, enough, leastPropagations = 1.2e12, 24_000., 2000.
-	// mostSparse is the most that Sparse and Thin are.
-	mostSparse = 1 << 10
+	// mostDivisor is the most that Sparse and Thin are.
+	mostDivisor = 1 << 10
 	// first is the number of best candidates of a query that are not thinned.
 	first = 2
 )
@@ -105,14 +105,14 @@ func (s Size) Sample(training, seed int64) Sample {
 	propagations := max(float64(training/10), short, least, leastPropagations)
 	sample := Sample{Seed: seed, K: s.K, Relations: s.Relations, Facts: int(min(float64(s.Facts), mostFacts, propagations/10))}
 	rest := propagations - 2*float64(sample.Facts)
-	sample.Rate, sample.Sparse, sample.Thin = 1, 1, 1
+	sample.Rate, sample.QueryDivisor, sample.CandidateDivisor = 1, 1, 1
 	if s.fits(sample, rest) {
 		return sample
 	}
 	// Drawn are, in proportion, as many as the root of the share of theirs that are missing (Neyman, 1934): about three
 	// of four missing facts answer a query that has an answer, and most are among its first two.
 	others := s.queries() - float64(s.Answered)
-	sample.Sparse, sample.Thin = int(min(max(1, math.Sqrt(3*others/float64(max(1, s.Answered)))), mostSparse)), 4
+	sample.QueryDivisor, sample.CandidateDivisor = int(min(max(1, math.Sqrt(3*others/float64(max(1, s.Answered)))), mostDivisor)), 4
 	if s.fits(sample, rest) {
 		return sample
 	}
@@ -160,7 +160,7 @@ func (s Size) queries() float64 { return 2 * float64(s.Entities) * float64(s.Rel
 // these; in fact popular answers share them.
 func (s Size) unlabeled(sample Sample) (propagations, observations float64) {
 	queries := s.queries()
-	asked := sample.Rate * (float64(s.Answered) + (queries-float64(s.Answered))/float64(sample.Sparse))
+	asked := sample.Rate * (float64(s.Answered) + (queries-float64(s.Answered))/float64(sample.QueryDivisor))
 	observations = asked * sample.PerQuery()
 	return asked - queries*math.Expm1(-observations/queries), observations
 }
@@ -170,7 +170,7 @@ func (s Sample) Check() error {
 	if !(s.Rate > 0 && s.Rate <= 1) {
 		return fmt.Errorf("rate is %v, want more than 0 and at most 1", s.Rate)
 	}
-	return strict.First(strict.Between("k", s.K, 1, 1<<30), strict.Between("sparse", s.Sparse, 1, mostSparse), strict.Between("thin", s.Thin, 1, mostSparse),
+	return strict.First(strict.Between("k", s.K, 1, 1<<30), strict.Between("sparse", s.QueryDivisor, 1, mostDivisor), strict.Between("thin", s.CandidateDivisor, 1, mostDivisor),
 		strict.Between("facts", s.Facts, 0, mostFacts), strict.Between("relations", s.Relations, 1, 1<<30))
 }
 
@@ -231,14 +231,14 @@ func (s Sample) DrawQueries(ctx context.Context, around *Surroundings) (drawn []
 
 // block returns the number of sources of a block: of the queries without an answer of a relation and a block, one at
 // most is in the sample. Blocks are so long that at least every second one draws one.
-func (s Sample) block() int64 { return int64(min(float64(s.Sparse)/s.Rate, math.MaxInt32)) }
+func (s Sample) block() int64 { return int64(min(float64(s.QueryDivisor)/s.Rate, math.MaxInt32)) }
 
 // ofBlock returns the source that a block of n sources draws for a relation, which may be beyond the last entity, and
 // reports whether its query is in the sample if it has no answer. Each source is so with the probability Rate / Sparse.
 func (s Sample) ofBlock(relation int32, number, n int64) (source int64, is bool) {
 	h := parallel.Seed(uint64(s.Seed), uint64(number), uint64(uint32(relation)), blocks)
 	within, _ := bits.Mul64(h, uint64(n))
-	return number*n + int64(within), share(parallel.Mix(h)) < float64(n)*s.Rate/float64(s.Sparse)
+	return number*n + int64(within), share(parallel.Mix(h)) < float64(n)*s.Rate/float64(s.QueryDivisor)
 }
 
 // share returns a number from 0 up to 1 that random bits draw.
@@ -246,13 +246,13 @@ func share(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
 // Keeps reports whether a candidate of a rank is observed, if its query is drawn.
 func (s Sample) Keeps(f graph.Fact, rank int64) bool {
-	return rank <= first || parallel.Seed(s.key(f), thinning)%uint64(s.Thin) == 0
+	return rank <= first || parallel.Seed(s.key(f), thinning)%uint64(s.CandidateDivisor) == 0
 }
 
 // PerQuery returns the mean number of candidates of a query that are observed, if it is drawn.
 func (s Sample) PerQuery() float64 {
 	best := float64(min(first, s.K))
-	return best + (float64(s.K)-best)/float64(s.Thin)
+	return best + (float64(s.K)-best)/float64(s.CandidateDivisor)
 }
 
 // thinning and blocks tell the draws of Keeps and of ofBlock from others.
@@ -272,10 +272,10 @@ func (s Sample) weight(around *Surroundings, o *Observation) int {
 	}
 	weight := 1
 	if !answered {
-		weight *= s.Sparse
+		weight *= s.QueryDivisor
 	}
 	if rank > first {
-		weight *= s.Thin
+		weight *= s.CandidateDivisor
 	}
 	return weight
 }

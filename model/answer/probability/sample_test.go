@@ -61,7 +61,7 @@ func TestWeight(t *testing.T) {
 	const entities = 200
 	random := rand.New(rand.NewPCG(1, 1))
 	around := NewSurroundings(newGraph(t, entities, 4, randomFacts(entities, 4, 400, random)))
-	s := Sample{Seed: 3, K: 10, Relations: 4, Rate: .8, Sparse: 3, Thin: 4}
+	s := Sample{Seed: 3, K: 10, Relations: 4, Rate: .8, QueryDivisor: 3, CandidateDivisor: 4}
 	for _, ranks := range [][2]int64{{1, 1}, {3, 1}, {10, 11}, {11, 10}, {11, 2}, {11, 11}} {
 		sum, observed := 0, map[int]int{}
 		for h := range int32(entities) {
@@ -97,7 +97,7 @@ func TestDrawQueries(t *testing.T) {
 	t.Parallel()
 	const entities, relations = 900, 12
 	around := NewSurroundings(newGraph(t, entities, relations, randomFacts(entities, relations, 9000, rand.New(rand.NewPCG(1, 1)))))
-	for _, s := range []Sample{{Rate: 1, Sparse: 1}, {Rate: .7, Sparse: 1}, {Rate: .9, Sparse: 3}, {Rate: .3, Sparse: 7}, {Rate: .01, Sparse: 33}} {
+	for _, s := range []Sample{{Rate: 1, QueryDivisor: 1}, {Rate: .7, QueryDivisor: 1}, {Rate: .9, QueryDivisor: 3}, {Rate: .3, QueryDivisor: 7}, {Rate: .01, QueryDivisor: 33}} {
 		var want []graph.Query
 		var all, taken [2]float64 // without and with an answer
 		for relation := range int32(2 * relations) {
@@ -117,7 +117,7 @@ func TestDrawQueries(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%+v: error %v (-want +got)\n%s", s, err, diff)
 		}
-		for kind, rate := range []float64{s.Rate / float64(s.Sparse), s.Rate} {
+		for kind, rate := range []float64{s.Rate / float64(s.QueryDivisor), s.Rate} {
 			mean := rate * all[kind]
 			if !(math.Abs(taken[kind]-mean) <= 4*math.Sqrt(mean*(1-rate))) {
 				t.Errorf("%+v: %g queries with %d answers or more, want about %g", s, taken[kind], kind, mean)
@@ -136,7 +136,7 @@ func TestDrawQueriesOfManyRelations(t *testing.T) {
 	size.Answered, size.Work = around.Queries(), mostWork/most
 	s := size.Sample(0, 0)
 	drawn, err := s.DrawQueries(t.Context(), around)
-	asked := s.Rate * (float64(size.Answered) + (size.queries()-float64(size.Answered))/float64(s.Sparse))
+	asked := s.Rate * (float64(size.Answered) + (size.queries()-float64(size.Answered))/float64(s.QueryDivisor))
 	if n := float64(len(drawn)); err != nil || !(math.Abs(n-asked) <= 4*math.Sqrt(asked)) {
 		t.Errorf("%g queries, want about %g, error %v", n, asked, err)
 	}
@@ -196,7 +196,7 @@ func TestCost(t *testing.T) {
 		if enough := s.Rate == 1 || observations > .99*mostUnlabeled || got > .99*v.most; !enough || observations > 1.01*mostUnlabeled {
 			t.Errorf("%s: %g propagations and %g observations for %+v, want about %g or %d", name, got, observations, s, v.most, mostUnlabeled)
 		}
-		if all := strings.HasPrefix(name, "all candidates"); all != (s.Sparse == 1) || all != (s.Thin == 1) {
+		if all := strings.HasPrefix(name, "all candidates"); all != (s.QueryDivisor == 1) || all != (s.CandidateDivisor == 1) {
 			t.Errorf("%s: %+v, want a sample of all: %t", name, s, all)
 		}
 		if all := strings.HasPrefix(name, "all"); all != (s.Rate == 1) {

@@ -13,7 +13,7 @@ func (k *KG) On(ctx context.Context, name string) (*View, error) {
 	if name == All {
 		return k.AllFacts(ctx)
 	}
-	return k.Of(name), nil
+	return k.View(name), nil
 }
 
 // IsDivided reports whether preprocess drew the facts of validation and test from one file. Facts in files of their own

@@ -50,7 +50,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("queries of %s (-want +got):\n%s", split, diff)
 		}
 	}
-	all, err := k.Of("test").Answers(t.Context())
+	all, err := k.View("test").Answers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

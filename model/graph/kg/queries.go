@@ -145,7 +145,7 @@ func (k *KG) readSplit(ctx context.Context, split string) ([]graph.Query, error)
 		return nil, err
 	}
 	queries = renumber(k.ids, queries, relationOfQuery)
-	g := k.Of(split).Graph
+	g := k.View(split).Graph
 	for i, q := range queries {
 		if int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {
 			return nil, fmt.Errorf("%s: query %d (%d, %d, %d) has an id that is not in the graph", url, i, q.Source, q.Relation, q.Answer)

@@ -21,7 +21,7 @@ type FoundPart struct {
 
 // HeaderOf returns the header of parts of a split's queries, without the numbers of its files.
 func HeaderOf(ctx context.Context, k *kg.KG, split string, c configuration.Configuration, drawn *parts.Drawn) (parts.Header, error) {
-	g := k.Of(split).Graph
+	g := k.View(split).Graph
 	queries, err := k.Queries(ctx, split)
 	h := parts.Header{
 		FormatVersion: parts.FormatVersion, Split: split, Queries: int64(len(queries)), Reach: c.Reach, Layers: c.Layers, Remove: configuration.RemoveNone,
@@ -47,7 +47,7 @@ func FindParts(ctx context.Context, k *kg.KG, h parts.Header) ([]FoundPart, erro
 	if h.Split == parts.Train {
 		return findTraining(ctx, k, h)
 	}
-	view := k.Of(h.Split)
+	view := k.View(h.Split)
 	queries, err := k.Queries(ctx, h.Split)
 	if err != nil {
 		return nil, err

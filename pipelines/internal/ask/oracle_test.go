@@ -67,7 +67,7 @@ func (o *oracle) all(source, relation string) (list []judged) {
 		if o.estimator != nil {
 			j.order = o.estimator.Estimate(&observed[e])
 		}
-		if j.order.Claimed {
+		if j.order.HasProbability {
 			j.Probability = &j.order.Probability
 		}
 		if j.Known || int32(e) != asked.Source {

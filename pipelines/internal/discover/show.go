@@ -91,9 +91,9 @@ func (d *discovering) saySummary(s metrics.Discovery) {
 			without = ", and --threshold plays no part"
 		}
 		say("the list is in the order of the lower one of a fact's two scores%s", without)
-	case p.Unclaimed > 0:
+	case p.WithoutProbability > 0:
 		say("candidates without a probability, since fewer than 2 facts of their relations are among what was fitted to: %s; they are last",
-			progress.Count(p.Unclaimed))
+			progress.Count(p.WithoutProbability))
 	}
 	if s.Listed == 0 && d.flags.threshold > 0 {
 		say("no new fact has a probability of --threshold %g or more", d.flags.threshold)

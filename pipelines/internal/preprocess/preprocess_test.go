@@ -46,7 +46,7 @@ func packed(t *testing.T, text string) string {
 
 // named tells a query by names.
 func named(l *kg.KG, split string, q graph.Query) string {
-	names := l.Of(split).Entities
+	names := l.View(split).Entities
 	relation := l.Relations[int(q.Relation)%len(l.Relations)]
 	if int(q.Relation) >= len(l.Relations) {
 		relation = "~" + relation
@@ -128,7 +128,7 @@ func TestInductive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !l.Inductive() || l.Of("valid") != l.Train || l.Of("test") != l.Inference {
+	if !l.Inductive() || l.View("valid") != l.Train || l.View("test") != l.Inference {
 		t.Fatal("test must ask the inference graph, valid the training graph")
 	}
 	if want := []string{"xena", "yves", "zoe"}; !slices.Equal(l.Inference.Entities, want) {

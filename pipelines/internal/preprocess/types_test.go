@@ -17,7 +17,7 @@ import (
 // typesOf returns the entities of each type of a split's graph by name.
 func typesOf(t *testing.T, l *kg.KG, split string) map[string][]string {
 	t.Helper()
-	view, found := l.Of(split), map[string][]string{}
+	view, found := l.View(split), map[string][]string{}
 	list, err := view.Types(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on co
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
 		return nil, nil
 	}
-	own := answer.New(m.KG, m.Record, m.Parameters, answer.Means{}) // the fit takes other threads and memory than the caller's model
+	own := answer.New(m.KG, m.Record, m.Parameters, answer.Resources{}) // the fit takes other threads and memory than the caller's model
 	own.Folder, own.Configuration = m.Folder, m.Configuration
 	all, err := own.OverAllFacts(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on co
 func EstimateFit(s budget.Sizes, c configuration.Configuration) budget.Estimate {
 	size := probability.Size{Entities: int(s.Entities), Relations: int(s.Relations / 2), Facts: s.Edges / 2, K: probability.DefaultK}
 	s.Queries = 0 // they are made where they are answered
-	return budget.Of(s, c, budget.Use{Task: "fitting probabilities on this graph", Rows: size.Observations()})
+	return budget.ForModel(s, c, budget.Use{Task: "fitting probabilities on this graph", Rows: size.Observations()})
 }
 
 // Estimate returns the estimate of the memory that the fit takes, nothing if it is made.

@@ -107,8 +107,8 @@ func TestShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.On.Threads = 2
-	if m.On.Kernel, err = kernel.Named(""); err != nil {
+	m.Resources.Threads = 2
+	if m.Resources.Kernel, err = kernel.Named(""); err != nil {
 		t.Fatal(err)
 	}
 	sampling, err := m.Sampling(t.Context())
@@ -175,7 +175,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted.Source.Graph = strings.Repeat("0", len(fitted.Source.Graph))
+	fitted.Fingerprint.Graph = strings.Repeat("0", len(fitted.Fingerprint.Graph))
 	other, err := fitted.Encode()
 	if err != nil {
 		t.Fatal(err)

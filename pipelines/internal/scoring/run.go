@@ -103,7 +103,7 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 		u.Devices = 1
 	}
 	r.Cost.Seconds, r.Cost.AtMost = r.E.Workspace.ScoreSeconds(ctx, sizes, r.Model.Configuration, r.GraphName, work)
-	r.Allotment, err = r.E.Allot(budget.Of(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
+	r.Allotment, err = r.E.Allot(budget.ForModel(sizes, r.Model.Configuration, u).Or(other), r.Memory, r.Threads)
 	return err
 }
 

@@ -100,7 +100,7 @@ func TestAnswersAreOneNumber(t *testing.T) {
 			one := model.Answer{
 				Entity: m.View.Entities[w.Entity(q.Relation)], Score: side.Score, Rank: side.Rank, OtherScore: back.Score, OtherRank: back.Rank, Known: w.Known,
 			}
-			if w.Claimed {
+			if w.HasProbability {
 				one.Probability = &w.Probability
 				claims++
 			}

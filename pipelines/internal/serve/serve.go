@@ -199,7 +199,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	}
 	const perName, perQuery = 64, 64 << 10 // the index of names, which has copies; a query that waits, with its body and answers
 	sizes.Graph += perName*sizes.Entities + sizes.Graph/4
-	estimate := budget.Of(sizes, opened.Configuration, use)
+	estimate := budget.ForModel(sizes, opened.Configuration, use)
 	estimate.Held += perQuery * int64(f.queue)
 	// During a reload both models are held.
 	needed, threads := estimate, f.Threads
@@ -211,8 +211,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		return settings{}, err
 	}
 	// The model, with the threads that the memory allows.
-	opened.On.Threads = allotment.Threads
-	if opened.On.Kernel, err = kernel.Named(f.Kernel); err != nil {
+	opened.Resources.Threads = allotment.Threads
+	if opened.Resources.Kernel, err = kernel.Named(f.Kernel); err != nil {
 		return settings{}, err
 	}
 	m, err := f.prepare(ctx, e, opened)
@@ -245,7 +245,7 @@ func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *ans
 	if err != nil {
 		return nil, fmt.Errorf("--device %v: %w", f.Device, err)
 	}
-	opened.On.Announce = func(text string) { e.Say("%s", text) }
+	opened.Resources.Announce = func(text string) { e.Say("%s", text) }
 	m, err := model.Named(ctx, opened, e.Workspace.Root(), f.missing)
 	if err != nil {
 		return nil, err

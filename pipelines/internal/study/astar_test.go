@@ -99,7 +99,7 @@ func choices(t *testing.T, workspace string) (sum counts.AStar) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := answer.Open(ctx, loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"}, answer.Means{})
+	m, err := answer.Open(ctx, loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"}, answer.Resources{})
 	if err != nil {
 		t.Fatal(err)
 	}

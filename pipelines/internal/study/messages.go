@@ -143,7 +143,7 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	g := loaded.Of(f.split).Graph
+	g := loaded.View(f.split).Graph
 	perShard := params.SourcesPerShard(g.Entities, g.Edges())
 	j := job{
 		output: workspace.Output{
@@ -184,7 +184,7 @@ func (f *messagesFlags) params(e *command.Environment, sizes budget.Sizes, model
 	estimate := func(words int) budget.Estimate {
 		e := budget.Search(sizes, "counting messages on this graph", words, f.reach, rows)
 		if model != nil {
-			choosing := budget.Of(sizes, model.Configuration, budget.Use{})
+			choosing := budget.ForModel(sizes, model.Configuration, budget.Use{})
 			e.Held, e.Thread = max(e.Held, choosing.Held), e.Thread+choosing.Thread
 		}
 		return e

@@ -35,7 +35,7 @@ func TestReachIsScores(t *testing.T) {
 		}
 		distinct := map[string]map[int32]bool{} // the relations of the queries of each source
 		for _, q := range queries {
-			name := l.Of("test").Entities[q.Source]
+			name := l.View("test").Entities[q.Source]
 			if distinct[name] == nil {
 				distinct[name] = map[int32]bool{}
 			}

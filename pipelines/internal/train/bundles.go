@@ -24,7 +24,7 @@ func (p *plan) openBundles(ctx context.Context) error {
 	}
 	graphs := []*kg.View{p.loaded.Train}
 	if p.valid > 0 {
-		graphs = append(graphs, p.loaded.Of("valid"))
+		graphs = append(graphs, p.loaded.View("valid"))
 	}
 	for _, on := range graphs {
 		if n := on.Graph.Entities; p.Reach >= n {

@@ -205,7 +205,7 @@ func (c *candidate) keepAdjacent(ctx context.Context, h hyperparameters) error {
 		return nil
 	}
 	queries, err := c.loaded.Queries(ctx, "valid")
-	if err != nil || len(queries) > 0 && learn.Adjacent(c.loaded.Of("valid").Graph, queries) < mostAdjacent {
+	if err != nil || len(queries) > 0 && learn.Adjacent(c.loaded.View("valid").Graph, queries) < mostAdjacent {
 		return err
 	}
 	c.removal = "--remove " + configuration.RemoveTriple

@@ -168,7 +168,7 @@ func (p *plan) fitSeconds(ctx context.Context, span time.Duration) (float64, err
 	}
 	weights := parameters.Initialize(parameters.Layout(p.Configuration, 2*len(p.loaded.Relations)), steps.WeightsSeed(uint64(p.seed)))
 	record := checkpoint.Record{Configuration: p.Configuration, Epoch: 1, Origin: p.Origin}
-	m := answer.New(p.loaded, record, weights, answer.Means{Kernel: k, Threads: p.threads(), Device: &selected})
+	m := answer.New(p.loaded, record, weights, answer.Resources{Kernel: k, Threads: p.threads(), Device: &selected})
 	over, err := m.OverAllFacts(ctx)
 	if err != nil {
 		return 0, err

@@ -135,7 +135,7 @@ func (p *plan) describeGraph(ctx context.Context) error {
 		p.e.Say("near-inverse relations: %d of %d: --remove one_hop hides their facts in training, as validation and test do; "+
 			"lists of new facts are better without it", c.Split.NearInverse, summary.Relations)
 	}
-	if p.loaded.Of("valid") != p.loaded.Train {
+	if p.loaded.View("valid") != p.loaded.Train {
 		p.e.Say("validation is on the inference graph, as preprocess --validate_on inference decided")
 	}
 	return nil
@@ -152,7 +152,7 @@ func (p *plan) allot(ctx context.Context, sizes budget.Sizes) (budget.Allotment,
 	if p.on.Device.Mode == device.CUDA {
 		u.Devices = p.together
 	}
-	estimate := budget.Of(sizes, p.Configuration, u)
+	estimate := budget.ForModel(sizes, p.Configuration, u)
 	if !p.bundles {
 		all, err := encode.SizesOf(ctx, p.loaded, kg.All)
 		if err != nil {

@@ -112,7 +112,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		e := discovery.Entry{Observation: *o}
 		out.Candidates++
 		if estimator != nil {
-			if e.Estimate = estimator.Estimate(o); !e.Claimed {
+			if e.Estimate = estimator.Estimate(o); !e.HasProbability {
 				out.Unclaimed++
 			}
 			if e.Probability < p.Least {
@@ -248,7 +248,7 @@ func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed
 		return err
 	}
 	if e := estimator; e != nil {
-		d.Probabilities = &metrics.Presumed{Presumed: e.Presumed, Bound: e.Bound, Missing: e.Missing, Unclaimed: unclaimed}
+		d.Probabilities = &metrics.Presumed{Presumed: e.Presumed, Bound: e.Bound, Missing: e.Missing, WithoutProbability: unclaimed}
 	}
 	return storage.WriteJSON(ctx, storage.Join(p.Folder, metrics.DiscoveryFile), d)
 }

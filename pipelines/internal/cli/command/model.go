@@ -72,7 +72,7 @@ func (e *Environment) OpenModel(ctx context.Context, model string, loaded *kg.KG
 	if err != nil {
 		return nil, err
 	}
-	m, err := answer.Over(known, weights.Weights, answer.Means{})
+	m, err := answer.FromWeights(known, weights.Weights, answer.Resources{})
 	if err != nil {
 		return nil, weights.flagged(err)
 	}
@@ -143,7 +143,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	if err != nil {
 		return nil, err
 	}
-	m, err := answer.Over(known, weights, answer.Means{})
+	m, err := answer.FromWeights(known, weights, answer.Resources{})
 	if err != nil {
 		return nil, e.withoutCheckpoint(ctx, err, folder, own)
 	}

@@ -104,7 +104,7 @@ func Model(t testing.TB, workspace, on string) (*answer.Model, *probability.Esti
 	k, err := kernel.Named("")
 	fail(err)
 	m, err := answer.Open(t.Context(), loaded, pretrained.Ref{Folder: checkpoint.FolderOf(workspace, "main"), Name: "best"},
-		answer.Means{Kernel: k, Threads: 2})
+		answer.Resources{Kernel: k, Threads: 2})
 	fail(err)
 	if on != kg.All {
 		return m, nil
