@@ -195,7 +195,7 @@ func (m *Model) failed(err error) error {
 }
 
 // named turns what is said of a fact into an answer of a query with the relation.
-func (m *Model) named(relation int32, j *answer.Judged) Answer {
+func (m *Model) named(relation int32, j *answer.Estimated) Answer {
 	asked, other := j.Sides(relation)
 	p := probabilityOf(j.Estimate)
 	return Answer{

@@ -94,12 +94,12 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 			return nil, m.failed(err)
 		}
 		for _, o := range slices.Concat(found...) {
-			best.add(discovery.Entry{Observation: o, Estimate: answer.Judge(o, e).Estimate})
+			best.add(discovery.Entry{Observation: o, Estimate: answer.WithEstimate(o, e).Estimate})
 		}
 	}
 	listed := make([]ScoredTriple, 0, best.most)
 	for _, f := range best.facts() {
-		listed = append(listed, m.scored(&answer.Judged{Observation: f.Observation, Estimate: f.Estimate}))
+		listed = append(listed, m.scored(&answer.Estimated{Observation: f.Observation, Estimate: f.Estimate}))
 	}
 	return listed, nil
 }

@@ -44,7 +44,7 @@ type options struct {
 	run, checkpoint, kernel string
 	device                  string // of WithDevice
 	choice                  device.Choice
-	resources                      answer.Resources
+	resources               answer.Resources
 	reach                   int    // of WithReach, or -1
 	graph                   string // of WithGraph
 	missing                 float64
@@ -177,7 +177,7 @@ func (o options) over(ctx context.Context, opened *answer.Model) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := accelerator.Equip(opened, o.choice); err != nil {
+	if err := accelerator.SelectDevice(opened, o.choice); err != nil {
 		return nil, err
 	}
 	return m, opened.Prepare()

@@ -104,7 +104,7 @@ func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, 
 	}
 	named := make([]ScoredTriple, len(observed))
 	for i, o := range observed {
-		j := answer.Judge(o, e)
+		j := answer.WithEstimate(o, e)
 		_, j.Known = slices.BinarySearch(m.known.Of(o.Head, o.Relation), o.Tail)
 		named[i] = m.scored(&j)
 	}
@@ -112,7 +112,7 @@ func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, 
 }
 
 // scored returns a fact by name.
-func (m *Model) scored(j *answer.Judged) ScoredTriple {
+func (m *Model) scored(j *answer.Estimated) ScoredTriple {
 	entities := m.opened.View.Entities
 	return ScoredTriple{
 		Triple: Triple{Head: entities[j.Head], Relation: m.opened.KG.Relations[j.Relation], Tail: entities[j.Tail]},

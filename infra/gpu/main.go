@@ -273,7 +273,7 @@ func (m *measurement) score(ctx context.Context) error {
 		Resources: answer.Resources{Kernel: m.kernel, Threads: runtime.GOMAXPROCS(0)}}
 	queries := m.valid[:min(16*m.onCPU, len(m.valid))]
 	begun = time.Now()
-	onCPU, err := cpu.Answer(ctx, queries, answer.Want{})
+	onCPU, err := cpu.Answer(ctx, queries, answer.Kept{})
 	if err != nil {
 		return err
 	}

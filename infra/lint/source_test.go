@@ -46,9 +46,9 @@ func processEndings(s source) []string {
 	return found
 }
 
-// flag matches a flag of tagnet in a text, as --epochs. It does not match --output=ntriples, which is a flag of riot,
-// nor var(--ink), a color of a style.
-var flag = regexp.MustCompile(`(^|[^(\w-]|[^r]\()--[a-z][a-z_]*([^a-z_=]|$)`)
+// flagPattern matches a flag of a command, as --epochs. The flags of riot, as --output=ntriples, and the colors of a
+// style, as var(--ink), are none.
+var flagPattern = regexp.MustCompile(`(^|[^(\w-]|[^r]\()--[a-z][a-z_]*([^a-z_=]|$)`)
 
 // TestOnlyPipelinesWritesFlags holds that stages, model and formats make flags by remedy.Flag. The table of
 // hyperparameters, from which flags are made, has help that names others.
@@ -61,18 +61,18 @@ func TestOnlyPipelinesWritesFlags(t *testing.T) {
 			if s.path == "model/weights/configuration/hyperparameters.go" {
 				continue
 			}
-			for _, text := range writtenFlags(s) {
+			for _, text := range literalFlags(s) {
 				t.Errorf("%s: make flags by remedy.Flag", text)
 			}
 		}
 	}
 }
 
-// writtenFlags returns the texts of a file that have the flag of a command.
-func writtenFlags(s source) []string {
+// literalFlags returns the texts of a file that have the flag of a command.
+func literalFlags(s source) []string {
 	var found []string
 	ast.Inspect(s.file, func(node ast.Node) bool {
-		if text, ok := node.(*ast.BasicLit); ok && text.Kind == token.STRING && flag.MatchString(text.Value) {
+		if text, ok := node.(*ast.BasicLit); ok && text.Kind == token.STRING && flagPattern.MatchString(text.Value) {
 			found = append(found, s.at(text))
 		}
 		return true
@@ -267,7 +267,7 @@ var _ = " --" + "{fill:var(--ink)}"
 	if calls := processEndings(s); len(calls) != 1 || calls[0] != "broken.go:15: os.Exit" {
 		t.Errorf("endings: got %v", calls)
 	}
-	if texts := strings.Join(writtenFlags(s), " "); texts != "broken.go:19 broken.go:20" {
+	if texts := strings.Join(literalFlags(s), " "); texts != "broken.go:19 broken.go:20" {
 		t.Errorf("written flags: got %s", texts)
 	}
 }

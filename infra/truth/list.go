@@ -27,11 +27,11 @@ type List struct {
 
 // Setting is a graph of which facts are removed, and what is made of the rest.
 type Setting struct {
-	// Graph is the name of a source, Percent the share of its facts that is removed. Own removes what the tutorial
-	// keeps out of its file.
-	Graph   string `json:"graph"`
-	Percent int    `json:"percent"`
-	TutorialRemoval     bool   `json:"own"`
+	// Graph is the name of a source, Percent the share of its facts that is removed. TutorialRemoval removes what the
+	// tutorial keeps out of its file.
+	Graph           string `json:"graph"`
+	Percent         int    `json:"percent"`
+	TutorialRemoval bool   `json:"own"`
 	// Keep is a relation none of whose facts is removed.
 	Keep string `json:"keep"`
 	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no

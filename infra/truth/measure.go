@@ -116,8 +116,8 @@ func ofParents(list []parquet.Fact, facts []kg.Triple, hidden map[string]bool) *
 // error2 returns two standard errors of a share of n.
 func error2(share float64, n int) float64 { return 2 * math.Sqrt(share*(1-share)/float64(n)) }
 
-// MeanError returns the mean distance of the bins' probabilities from the truth, over their facts; those below the first bin
-// are left out.
+// MeanError returns the mean distance of the bins' probabilities from the truth, over their facts; those below the
+// first bin are left out.
 func (r result) MeanError(first int) float64 {
 	sum, facts := 0.0, 0.0
 	for i, b := range r.Bins {

@@ -171,11 +171,11 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*l
 		if err != nil {
 			return nil, err
 		}
-		trial, err := learn.TrialOf(ctx, seen.Name, loaded, o.limit, c)
+		trial, err := learn.ValidationGraphOf(ctx, seen.Name, loaded, o.limit, c)
 		if err != nil {
 			return nil, fmt.Errorf("--validate_graphs: %w", err)
 		}
-		m.Description.Valid, m.Trials = append(m.Description.Valid, seen), append(m.Trials, trial)
+		m.Description.Valid, m.ValidationGraphs = append(m.Description.Valid, seen), append(m.ValidationGraphs, trial)
 	}
 	return m, m.Description.Check()
 }
@@ -237,7 +237,7 @@ func open(ctx context.Context, root, split string) (*kg.KG, checkpoint.Seen, err
 	if err != nil {
 		return nil, checkpoint.Seen{}, err
 	}
-	seen, err := learn.SeenIn(ctx, storage.Base(root), loaded, split)
+	seen, err := learn.DescribeTrainingData(ctx, storage.Base(root), loaded, split)
 	return loaded, seen, err
 }
 

@@ -11,7 +11,7 @@ import (
 // Process are the devices of this machine, each opened at most once by this process.
 var Process Devices = process
 
-var process = &opener{Devices: none{}}
+var process = &opener{Devices: noDevices{}}
 
 // Register sets the devices of Process. Programs that train or score call it when they are initialized. All others do
 // not link a driver, which would make them dynamic.
@@ -24,12 +24,12 @@ func Register(d Devices) {
 // New returns devices of which each is opened at most once at a time.
 func New(d Devices) Devices { return &opener{Devices: d} }
 
-// none are the devices of a program that registers none.
-type none struct{}
+// noDevices are the devices of a program that registers none.
+type noDevices struct{}
 
-func (none) Supports(configuration.Configuration) error { return nil }
+func (noDevices) Supports(configuration.Configuration) error { return nil }
 
-func (none) Open(int) (Accelerator, error) {
+func (noDevices) Open(int) (Accelerator, error) {
 	return nil, remedy.Errorf(device.UseCPU, "%w: this program registers no devices with accelerator.Register", device.ErrNoDriver)
 }
 

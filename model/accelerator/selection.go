@@ -49,8 +49,8 @@ func Select(devices Devices, choice device.Choice, c configuration.Configuration
 	return Selection{accelerator: accelerator, again: opening, optional: choice.Mode == device.Auto, text: fmt.Sprintf("computing on %v", accelerator)}, nil
 }
 
-// Equip makes a model compute on what the user chose of this process's devices.
-func Equip(m *answer.Model, choice device.Choice) error {
+// SelectDevice makes a model compute on what the user chose of this process's devices.
+func SelectDevice(m *answer.Model, choice device.Choice) error {
 	selected, err := Select(Process, choice, m.Configuration.Within(m.Graph.Entities))
 	m.Resources.Device = &selected
 	return err
@@ -84,7 +84,7 @@ func (s *Selection) Devices() int {
 	switch a := s.accelerator.(type) {
 	case nil:
 		return 0
-	case several:
+	case allDevices:
 		return len(a)
 	}
 	return 1

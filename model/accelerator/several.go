@@ -17,12 +17,12 @@ import (
 	"tagnet/model/weights/parameters"
 )
 
-// several are all devices of a machine as one. They may differ: each takes the next queries when it is done.
-type several []Accelerator
+// allDevices are all devices of a machine as one. They may differ: each takes the next queries when it is done.
+type allDevices []Accelerator
 
 // openAll opens the devices of a machine, all or none.
 func openAll(devices Devices) (Accelerator, error) {
-	var all several
+	var all allDevices
 	for {
 		a, err := devices.Open(len(all))
 		switch {
@@ -35,9 +35,9 @@ func openAll(devices Devices) (Accelerator, error) {
 	}
 }
 
-func (s several) Name() string { return s[0].Name() }
+func (s allDevices) Name() string { return s[0].Name() }
 
-func (s several) String() string {
+func (s allDevices) String() string {
 	names := make([]string, len(s))
 	for i, a := range s {
 		names[i] = a.String()
@@ -46,13 +46,13 @@ func (s several) String() string {
 }
 
 // NewTrainer returns a trainer on the first device: a step needs the weights of the step before.
-func (s several) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32],
+func (s allDevices) NewTrainer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32],
 	solver *steps.Adam) (steps.Stepper, error) {
 	return s[0].NewTrainer(g, between, c, p, solver)
 }
 
 // NewScorer returns a scorer on all devices.
-func (s several) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
+func (s allDevices) NewScorer(g *graph.Graph, between *relations.Graph, c configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
 	var all scorers
 	for _, a := range s {
 		one, err := a.NewScorer(g, between, c, p)
@@ -64,7 +64,7 @@ func (s several) NewScorer(g *graph.Graph, between *relations.Graph, c configura
 	return all, nil
 }
 
-func (s several) Close() error {
+func (s allDevices) Close() error {
 	var errs []error
 	for _, a := range s {
 		errs = append(errs, a.Close())

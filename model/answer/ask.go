@@ -34,13 +34,13 @@ const MostKnown = 100
 
 // Answers are a query's answers, best first: by probability where there are probabilities, else by score.
 type Answers struct {
-	List []Judged
+	List []Estimated
 	// Unlisted is the number of known answers that are not listed.
 	Unlisted int
 }
 
-// Judged is an answer as a fact, observed in the graph without the fact, with its estimate.
-type Judged struct {
+// Estimated is an answer as a fact, observed in the graph without the fact, with its estimate.
+type Estimated struct {
 	probability.Observation
 	// Estimate is zero without an Estimator.
 	probability.Estimate
@@ -48,9 +48,9 @@ type Judged struct {
 	Known bool
 }
 
-// Judge returns an observation with the estimate of an estimator, which may be nil.
-func Judge(o probability.Observation, estimator *probability.Estimator) Judged {
-	j := Judged{Observation: o}
+// WithEstimate returns an observation with the estimate of an estimator, which may be nil.
+func WithEstimate(o probability.Observation, estimator *probability.Estimator) Estimated {
+	j := Estimated{Observation: o}
 	if estimator != nil {
 		j.Estimate = estimator.Estimate(&o)
 	}
@@ -58,7 +58,7 @@ func Judge(o probability.Observation, estimator *probability.Estimator) Judged {
 }
 
 // Entity returns the answer to a query with the relation.
-func (j *Judged) Entity(relation int32) int32 {
+func (j *Estimated) Entity(relation int32) int32 {
 	if relation == j.Relation {
 		return j.Tail
 	}
@@ -66,13 +66,13 @@ func (j *Judged) Entity(relation int32) int32 {
 }
 
 // AskedSide returns the side of a query with the relation.
-func (j *Judged) AskedSide(relation int32) probability.Side {
+func (j *Estimated) AskedSide(relation int32) probability.Side {
 	asked, _ := j.Sides(relation)
 	return asked
 }
 
 // Sides returns the side of a query with the relation, and the side of the inverse query.
-func (j *Judged) Sides(relation int32) (asked, other probability.Side) {
+func (j *Estimated) Sides(relation int32) (asked, other probability.Side) {
 	if relation == j.Relation {
 		return j.Tails, j.Heads
 	}
@@ -93,7 +93,7 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 	answers := make([]Answers, len(queries))
 	for i, list := range found {
 		for _, o := range list {
-			answers[i].List = append(answers[i].List, Judge(o, a.Estimator))
+			answers[i].List = append(answers[i].List, WithEstimate(o, a.Estimator))
 		}
 		a.order(queries[i].Relation, answers[i].List)
 		answers[i].List = answers[i].List[:min(a.Best, len(list))]
@@ -111,8 +111,8 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 }
 
 // order sorts the answers of a query with the relation.
-func (a *Asking) order(relation int32, list []Judged) {
-	slices.SortFunc(list, func(x, y Judged) int {
+func (a *Asking) order(relation int32, list []Estimated) {
+	slices.SortFunc(list, func(x, y Estimated) int {
 		byEstimate := 0
 		if a.Estimator != nil {
 			byEstimate = x.Estimate.Compare(y.Estimate)
@@ -138,7 +138,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		}
 	}
 	// First scored with their facts in the graph, to choose the best.
-	scored, err := m.Answer(ctx, Group(rows, known.Of), Want{Done: a.Done})
+	scored, err := m.Answer(ctx, Group(rows, known.Of), Kept{Done: a.Done})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		return err
 	}
 	for i, o := range observed {
-		j := Judge(o, a.Estimator)
+		j := WithEstimate(o, a.Estimator)
 		j.Known = true
 		answers[queryOf[i]].List = append(answers[queryOf[i]].List, j)
 	}

@@ -45,7 +45,7 @@ type Scorer interface {
 
 // answerOnDevice answers queries on a device. It returns neither results nor an error where the processor has to
 // answer; then want.Done leaves out the rows that the device had done.
-func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Want) (*Scored, error) {
+func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Kept) (*Scored, error) {
 	if err := m.busy.lock(ctx); err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func rankOn(t *testing.T, ctx context.Context, m *answer.Model, devices accelera
 	var announced []string
 	m = on(t, m, devices, mode, func(text string) { announced = append(announced, text) })
 	rows := make(chan int, 4*len(b))
-	s, err := m.Answer(ctx, b, answer.Want{Selection: list, Done: func(n int) { rows <- n }})
+	s, err := m.Answer(ctx, b, answer.Kept{Selection: list, Done: func(n int) { rows <- n }})
 	close(rows)
 	done := 0
 	for n := range rows {
@@ -227,13 +227,13 @@ func TestDeviceRankFails(t *testing.T) {
 
 	closed := on(t, m, &learntest.Devices{Kernel: portable(t)}, device.CUDA, nil)
 	b[0].Source = 60
-	if _, err := closed.Answer(t.Context(), b, answer.Want{}); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
+	if _, err := closed.Answer(t.Context(), b, answer.Kept{}); err == nil || !strings.Contains(err.Error(), "source 60 is outside") {
 		t.Errorf("requests of a larger graph: %v", err)
 	}
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := closed.Answer(t.Context(), one, answer.Want{}); err == nil || !strings.Contains(err.Error(), "run again") {
+	if _, err := closed.Answer(t.Context(), one, answer.Kept{}); err == nil || !strings.Contains(err.Error(), "run again") {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -260,7 +260,7 @@ func TestFallBackOfAnotherGraph(t *testing.T) {
 	second := &answer.Model{Graph: m.Graph, Configuration: m.Configuration, Parameters: m.Parameters, Resources: first.Resources}
 	for _, of := range []*answer.Model{second, first} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		_, err := of.Answer(ctx, b, answer.Want{Selection: ranking.Selection{K: 3}})
+		_, err := of.Answer(ctx, b, answer.Kept{Selection: ranking.Selection{K: 3}})
 		if cancel(); err != nil {
 			t.Errorf("on the processor: %v", err)
 		}
@@ -306,14 +306,14 @@ func TestWaitForDevice(t *testing.T) {
 	b := manyQueries(m)[:1]
 	ended := make(chan error)
 	go func() {
-		_, err := m.Answer(t.Context(), b, answer.Want{})
+		_, err := m.Answer(t.Context(), b, answer.Kept{})
 		ended <- err
 	}()
 	<-scoring
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	late := time.AfterFunc(10*time.Second, func() { close(proceed) })
-	if _, err := m.Answer(ctx, b, answer.Want{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := m.Answer(ctx, b, answer.Kept{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	if late.Stop() {

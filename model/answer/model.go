@@ -20,14 +20,14 @@ import (
 // Model is a trained model over a graph. Its workers are made on first use; until then its fields may be changed. It
 // may be used concurrently. A model on a device must be closed.
 type Model struct {
-	// Opened is zero, but for what its user reads, unless Open, Over or New made the model.
+	// Opened is zero, but for what its user reads, unless Open, FromWeights or New made the model.
 	Opened
 	Graph         *graph.Graph
 	Configuration configuration.Configuration
 	Parameters    *parameters.Set[float32]
 	// Relations are the edges between the graph's relations, or nil: the model makes them if it needs them.
 	Relations *relations.Graph
-	Resources        Resources
+	Resources Resources
 
 	busy   deviceTurn // held while a device ranks
 	scorer Scorer     // on a device, or nil
@@ -56,8 +56,8 @@ type Resources struct {
 	Announce func(text string)
 }
 
-// Want selects results of queries beside the ranks of their labelled answers.
-type Want struct {
+// Kept selects the results of queries that are kept beside the ranks of their labelled answers.
+type Kept struct {
 	// Selection selects the candidates to list, and their number.
 	ranking.Selection
 	// Done, which may be nil, is called with the number of rows that were scored since the last call.
@@ -67,7 +67,7 @@ type Want struct {
 // Answer scores queries and ranks their labelled answers. Concurrent calls share the threads' results (see Pool), or
 // wait for a device. The processor takes over if an optional device cannot score the model, or its memory turns out to
 // be too small.
-func (m *Model) Answer(ctx context.Context, queries []Request, want Want) (*Scored, error) {
+func (m *Model) Answer(ctx context.Context, queries []Request, want Kept) (*Scored, error) {
 	if want.Done == nil {
 		want.Done = func(int) {}
 	}

@@ -31,7 +31,8 @@ func TestPanicOfExplanation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1), Resources: Resources{Kernel: k, Threads: 1}}
+	m := &Model{Graph: g, Configuration: c, Parameters: parameters.Initialize(parameters.Layout(c, g.RelationCount()), 1),
+		Resources: Resources{Kernel: k, Threads: 1}}
 	explain := func(ctx context.Context) (explanation.Explanation, error) {
 		return m.Explain(ctx, graph.Query{Answer: graph.None}, 2, 3, false)
 	}

@@ -30,7 +30,7 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 	for i, f := range facts {
 		triples[i] = Triple{Number: int64(i), Fact: f}
 	}
-	scored, err := m.Answer(ctx, TripleRequests(m.Graph, known.Of, triples), Want{Done: done})
+	scored, err := m.Answer(ctx, TripleRequests(m.Graph, known.Of, triples), Kept{Done: done})
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +66,14 @@ func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, am
 		q.Answer, q.Removal = graph.None, graph.RemoveNothing
 		asked[i] = Request{Query: q, Rows: []int64{int64(i)}, Answers: []int32{graph.None}, Known: known.Of(q.Source, q.Relation)}
 	}
-	scored, err := m.Answer(ctx, asked, Want{Selection: ranking.Selection{K: k, Candidates: among, Known: ranking.LeftOut, Ranks: true}, Done: done})
+	scored, err := m.Answer(ctx, asked, Kept{Selection: ranking.Selection{K: k, Candidates: among, Known: ranking.LeftOut, Ranks: true}, Done: done})
 	if err != nil {
 		return nil, 0, err
 	}
 	// Backward: each kept answer's rank for the source, written into its observation.
 	observed, rows := m.forward(scored, keep)
 	inverse := Group(rows, known.Of)
-	answered, err := m.Answer(ctx, inverse, Want{Done: done})
+	answered, err := m.Answer(ctx, inverse, Kept{Done: done})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -108,7 +108,7 @@ func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error
 	if len(again) == 0 {
 		return nil
 	}
-	ranked, err := m.Answer(ctx, again, Want{})
+	ranked, err := m.Answer(ctx, again, Kept{})
 	if err != nil {
 		return err
 	}

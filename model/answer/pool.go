@@ -45,7 +45,7 @@ const chunkSize = 8
 // which changes no result. group returns a number for relations whose queries are answered faster one after another.
 func NewPool(entities, relations, size int, group func(relation int32) int32, newWorker func() Worker) *Pool {
 	p := &Pool{entities: entities, relations: relations, newWorker: newWorker, idle: make(chan *thread, size)}
-	p.queue = queue{workers: size, most: chunkSize, group: group, work: p.work, open: map[lot][]*chunk{}}
+	p.queue = queue{workers: size, most: chunkSize, group: group, work: p.work, open: map[batchKey][]*chunk{}}
 	return p
 }
 
@@ -147,7 +147,7 @@ func (t *thread) answer(ctx context.Context, c *chunk) (computed int) {
 		if !q.waited() {
 			continue
 		}
-		if err := t.worker.ScoresWithout(ctx, c.lot.query, c.lot.part, q.relation, t.scores); err != nil {
+		if err := t.worker.ScoresWithout(ctx, c.key.query, c.key.part, q.relation, t.scores); err != nil {
 			q.fail(err)
 			continue
 		}

@@ -31,44 +31,44 @@ type queue struct {
 	work func(ctx context.Context, c *chunk)
 
 	mu      sync.Mutex
-	turns   []*call          // those that have chunks which wait, the next first
-	open    map[lot][]*chunk // the chunks that wait, of each lot the newest last
-	running int              // workers at work
+	turns   []*poolCall           // those that have chunks which wait, the next first
+	open    map[batchKey][]*chunk // the chunks that wait, of each key the newest last
+	running int                   // workers at work
 }
 
-// lot is the group, graph and part of queries that are cheap together.
-type lot struct {
+// batchKey is the group, graph and part of queries that are cheap together.
+type batchKey struct {
 	group int32
 	query graph.Query // with what says which edges leave its graph, beside the source
 	part  *parts.Subgraph
 }
 
-// chunk is a worker's unit of work: some queries of a lot, or a call of lend with a thread. The mutex of the queue
+// chunk is a worker's unit of work: some queries of one key, or a call of lend with a thread. The mutex of the queue
 // guards it until it is taken, and calls and cancel always.
 type chunk struct {
-	lot     lot
-	queries []shared
+	key     batchKey
+	queries []sharedQuery
 	lend    func(ctx context.Context, t *thread)
-	last    *call // that joined it
-	calls   int   // that wait for it
+	last    *poolCall // that joined it
+	calls   int       // that wait for it
 	begun   bool
 	cancel  context.CancelCauseFunc // nil until it is taken
 }
 
-// shared is a query of a chunk.
-type shared struct {
+// sharedQuery is a query of a chunk.
+type sharedQuery struct {
 	relation int32
 	askers   []asker // that are not answered
 }
 
 // asker is a call that waits for a query, its query number at.
 type asker struct {
-	call *call
+	call *poolCall
 	at   int
 }
 
-// call is a call of the pool. It waits for one answer to each of its queries.
-type call struct {
+// poolCall is a call of the pool. It waits for one answer to each of its queries.
+type poolCall struct {
 	queries []Request
 	list    ranking.Selection
 	ranked  []Ranked // by query
@@ -98,8 +98,8 @@ type PanicError struct {
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // ask queues the queries of a call. The call must leave.
-func (q *queue) ask(queries []Request, list ranking.Selection) *call {
-	c := &call{queries: queries, list: list, ranked: make([]Ranked, len(queries)), answers: make(chan reply, len(queries))}
+func (q *queue) ask(queries []Request, list ranking.Selection) *poolCall {
+	c := &poolCall{queries: queries, list: list, ranked: make([]Ranked, len(queries)), answers: make(chan reply, len(queries))}
 	order := q.order(queries)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,9 +111,9 @@ func (q *queue) ask(queries []Request, list ranking.Selection) *call {
 }
 
 // lend queues a call for a thread. The call must leave.
-func (q *queue) lend(work func(ctx context.Context, t *thread)) *call {
-	c := &call{answers: make(chan reply, 1)}
-	c.chunks = []*chunk{{lend: work, queries: []shared{{askers: []asker{{call: c}}}}, calls: 1}}
+func (q *queue) lend(work func(ctx context.Context, t *thread)) *poolCall {
+	c := &poolCall{answers: make(chan reply, 1)}
+	c.chunks = []*chunk{{lend: work, queries: []sharedQuery{{askers: []asker{{call: c}}}}, calls: 1}}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.enter(c)
@@ -133,9 +133,9 @@ func (q *queue) order(queries []Request) []int {
 	return order
 }
 
-// lot returns the lot of a query.
-func (q *queue) lot(r Request) lot {
-	found := lot{group: q.group(r.Relation), query: graph.Query{Source: r.Source, Answer: graph.None, Removal: r.Removal}, part: r.Part}
+// batchKeyOf returns the key of the chunks that a query may join.
+func (q *queue) batchKeyOf(r Request) batchKey {
+	found := batchKey{group: q.group(r.Relation), query: graph.Query{Source: r.Source, Answer: graph.None, Removal: r.Removal}, part: r.Part}
 	if r.Removal != graph.RemoveNothing {
 		found.query.Answer = r.Answer
 	}
@@ -145,25 +145,25 @@ func (q *queue) lot(r Request) lot {
 	return found
 }
 
-// join puts a query into a chunk of its lot: where an equal one waits, or there is space, or else into a new one.
+// join puts a query into a chunk of its key: where an equal one waits, or there is space, or else into a new one.
 func (q *queue) join(a asker) {
 	query := a.call.queries[a.at]
-	wanted := q.lot(query)
+	wanted := q.batchKeyOf(query)
 	var into *chunk
 	position := -1
 	for _, into = range q.open[wanted] {
-		position = slices.IndexFunc(into.queries, func(s shared) bool { return s.relation == query.Relation })
+		position = slices.IndexFunc(into.queries, func(s sharedQuery) bool { return s.relation == query.Relation })
 		if position >= 0 {
 			break
 		}
 	}
 	if into == nil || position < 0 && len(into.queries) == q.most {
-		into = &chunk{lot: wanted}
+		into = &chunk{key: wanted}
 		q.open[wanted] = append(q.open[wanted], into)
 	}
 	if position < 0 {
 		position = len(into.queries)
-		into.queries = append(into.queries, shared{relation: query.Relation})
+		into.queries = append(into.queries, sharedQuery{relation: query.Relation})
 	}
 	into.queries[position].askers = append(into.queries[position].askers, a)
 	if into.last != a.call {
@@ -174,7 +174,7 @@ func (q *queue) join(a asker) {
 }
 
 // enter gives a call its turns, and starts workers for it, unless it asks nothing.
-func (q *queue) enter(c *call) {
+func (q *queue) enter(c *poolCall) {
 	if len(c.chunks) == 0 {
 		return
 	}
@@ -186,7 +186,7 @@ func (q *queue) enter(c *call) {
 }
 
 // leave ends the wait of a call. Chunks that no other call waits for are dropped or canceled.
-func (q *queue) leave(c *call) {
+func (q *queue) leave(c *poolCall) {
 	c.left.Store(true)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -203,9 +203,9 @@ func (q *queue) leave(c *call) {
 
 // close lets no more queries join a chunk.
 func (q *queue) close(c *chunk) {
-	open := slices.DeleteFunc(q.open[c.lot], func(o *chunk) bool { return o == c })
-	if q.open[c.lot] = open; len(open) == 0 {
-		delete(q.open, c.lot)
+	open := slices.DeleteFunc(q.open[c.key], func(o *chunk) bool { return o == c })
+	if q.open[c.key] = open; len(open) == 0 {
+		delete(q.open, c.key)
 	}
 }
 
@@ -251,13 +251,13 @@ func (q *queue) take() (*chunk, context.Context) {
 }
 
 // waited reports whether a call waits for the query, and forgets calls that have left.
-func (s *shared) waited() bool {
+func (s *sharedQuery) waited() bool {
 	s.askers = slices.DeleteFunc(s.askers, func(a asker) bool { return a.call.left.Load() })
 	return len(s.askers) > 0
 }
 
 // fail answers all calls that still wait for the query with an error.
-func (s *shared) fail(err error) {
+func (s *sharedQuery) fail(err error) {
 	for _, a := range s.askers {
 		a.call.answers <- reply{at: a.at, err: err}
 	}

@@ -67,12 +67,12 @@ func queries(pairs ...[2]int32) (list []Request) {
 }
 
 // ask queues a call for the best 3 answers.
-func ask(p *Pool, pairs ...[2]int32) *call {
+func ask(p *Pool, pairs ...[2]int32) *poolCall {
 	return p.queue.ask(queries(pairs...), ranking.Selection{K: 3})
 }
 
 // ended waits for all answers to a call, and returns their errors by query.
-func ended(c *call) []error {
+func ended(c *poolCall) []error {
 	errs := make([]error, len(c.queries))
 	for range c.queries {
 		r := <-c.answers
@@ -88,7 +88,7 @@ func TestTurns(t *testing.T) {
 	p := g.pool(1)
 	first := ask(p, [2]int32{1, 0}, [2]int32{2, 0}, [2]int32{3, 0})
 	begun := []string{<-g.started}
-	calls := []*call{first, ask(p, [2]int32{2, 0}), ask(p, [2]int32{3, 0}, [2]int32{0, 0})}
+	calls := []*poolCall{first, ask(p, [2]int32{2, 0}), ask(p, [2]int32{3, 0}, [2]int32{0, 0})}
 	close(g.open)
 	for i, c := range calls {
 		for at, err := range ended(c) {
@@ -112,7 +112,7 @@ func TestJoins(t *testing.T) {
 	done := func(queries int, _ time.Duration) { sizes = append(sizes, queries) }
 	p.watch = &watch{}
 	p.watch.Store(&done)
-	calls := []*call{ask(p, [2]int32{1, 0})}
+	calls := []*poolCall{ask(p, [2]int32{1, 0})}
 	<-g.started
 	for relation := range int32(9) {
 		calls = append(calls, ask(p, [2]int32{2, relation}), ask(p, [2]int32{2, relation}))
@@ -156,7 +156,7 @@ func TestAbandoned(t *testing.T) {
 	p.queue.leave(running)
 	begun = append(begun, <-g.started) // the computation for running has ended
 	close(g.open)
-	for i, c := range []*call{other, after} {
+	for i, c := range []*poolCall{other, after} {
 		if err := ended(c)[0]; err != nil || len(c.ranked[0].Best) != 3 {
 			t.Errorf("call %d of those that stay: %v, %v", i+1, c.ranked[0], err)
 		}
@@ -180,7 +180,7 @@ func TestErrorsAreOfTheirQueries(t *testing.T) {
 	failing, beside := ask(p, [2]int32{2, 18}), ask(p, [2]int32{2, 0})
 	panicking, with, later := ask(p, [2]int32{3, 19}), ask(p, [2]int32{3, 0}), ask(p, [2]int32{1, 1})
 	close(g.open)
-	for _, c := range []*call{busy, beside, later} {
+	for _, c := range []*poolCall{busy, beside, later} {
 		if err := ended(c)[0]; err != nil {
 			t.Errorf("(%d, %d, ?): %v", c.queries[0].Source, c.queries[0].Relation, err)
 		}
@@ -188,7 +188,7 @@ func TestErrorsAreOfTheirQueries(t *testing.T) {
 	if err := ended(failing)[0]; err == nil || err.Error() != "relation 18" {
 		t.Errorf("a query that fails: %v", err)
 	}
-	for _, c := range []*call{panicking, with} {
+	for _, c := range []*poolCall{panicking, with} {
 		var broken *PanicError
 		if err := ended(c)[0]; !errors.As(err, &broken) || broken.Value != "relation 19" || len(broken.Stack) == 0 {
 			t.Errorf("(%d, %d, ?): %v, want the panic", c.queries[0].Source, c.queries[0].Relation, err)

@@ -18,9 +18,9 @@ func TestAllot(t *testing.T) {
 	e := Estimate{Held: 120 * MiB, Thread: 40 * MiB}
 	base := int64(Base / MiB)
 	for _, test := range []struct {
-		budget           int64
-		threads, cores   int
-		wantThreads, max int
+		budget                   int64
+		threads, cores           int
+		wantThreads, mostThreads int
 	}{
 		{base + 9*(120+40)/8, 1, 8, 1, 1},
 		{base + 9*(120+80)/8, 2, 1, 2, 2},
@@ -31,7 +31,7 @@ func TestAllot(t *testing.T) {
 		{base + 9*(120+40*99)/8 + 3, 0, 4, 4, 99},
 	} {
 		p, err := e.Allot(test.budget*MiB, test.threads, test.cores)
-		if err != nil || p.Threads != test.wantThreads || p.MaxThreads != test.max {
+		if err != nil || p.Threads != test.wantThreads || p.MaxThreads != test.mostThreads {
 			t.Errorf("%+v: %+v, %v", test, p, err)
 		}
 	}
@@ -77,13 +77,13 @@ func TestBuffer(t *testing.T) {
 // TestWidest expects the most sources at once with which every core has a thread.
 func TestWidest(t *testing.T) {
 	t.Parallel()
-	estimate := func(words int) Estimate { return Estimate{Thread: int64(words) * 100 * MiB} }
+	estimate := func(sources int) Estimate { return Estimate{Thread: int64(sources) * 100 * MiB} }
 	for _, test := range []struct {
 		mib         int64
 		cores, want int
 	}{{250, 2, 1}, {400, 2, 1}, {570, 2, 2}, {1020, 2, 4}, {2000, 2, 8}, {100_000, 2, 8}, {1020, 1, 8}} {
 		if got := Widest(estimate, test.mib*MiB, test.cores); got != test.want {
-			t.Errorf("%d MiB and %d cores: %d words, want %d", test.mib, test.cores, got, test.want)
+			t.Errorf("%d MiB and %d cores: %d sources, want %d", test.mib, test.cores, got, test.want)
 		}
 	}
 }

@@ -82,14 +82,14 @@ func (b *between) mapsSize() int { return b.layers * 2 * (b.dim*b.dim + b.dim) }
 // needs returns the bytes of each of n base relations that are computed together, and the bytes for all of
 // them, without slots.
 func (b *between) needs(n int) (each, once int64) {
-	for _, buffer := range append(b.buffers(b.relations, n), b.own()...) {
+	for _, buffer := range append(b.buffers(b.relations, n), b.relationBuffers()...) {
 		each, once = each+buffer.bytes, once+buffer.once+256
 	}
 	return each, once
 }
 
-// own returns the buffers of base relations, beside the layers' buffers.
-func (b *between) own() []buffer {
+// relationBuffers returns the buffers of base relations, beside the layers' buffers.
+func (b *between) relationBuffers() []buffer {
 	all := []buffer{{&b.freshSlots, 4, 0}}
 	if table := 4 * int64(b.layers) * int64(b.relations*b.dim); b.training {
 		sums := 4 * int64(b.mapsSize())
@@ -103,7 +103,7 @@ func (b *between) own() []buffer {
 func (b *between) placeBuffers(of *batch, n, slots int) {
 	b.batch.Gradients = of.Gradients
 	b.allocate(b.relations, n)
-	for _, buffer := range b.own() {
+	for _, buffer := range b.relationBuffers() {
 		*buffer.at = b.memory.allocate(buffer.bytes*int64(n) + buffer.once)
 	}
 	b.held = make([]int32, min(slots, math.MaxInt32/b.relations)) // rows of embeddings have 32-bit indices

@@ -34,9 +34,9 @@ func (d Driver) Open(ordinal int) (accelerator.Accelerator, error) {
 
 // card is an open device, which computes for one goroutine at a time.
 type card struct {
-	device  device.Device
-	ordinal int
-	turn    sync.Mutex
+	device    device.Device
+	ordinal   int
+	turnMutex sync.Mutex
 }
 
 func (c *card) Name() string { return "cuda" }
@@ -48,8 +48,8 @@ func (c *card) String() string {
 // NewTrainer returns a trainer, which must be the only user of the card.
 func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32],
 	solver *steps.Adam) (steps.Stepper, error) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
+	c.turnMutex.Lock()
+	defer c.turnMutex.Unlock()
 	t, err := NewTrainer(c.device, g, between, configured, p, solver)
 	if err != nil {
 		return nil, err
@@ -59,36 +59,36 @@ func (c *card) NewTrainer(g *graph.Graph, between *relations.Graph, configured c
 
 // NewScorer returns a scorer that takes turns with other scorers on the card.
 func (c *card) NewScorer(g *graph.Graph, between *relations.Graph, configured configuration.Configuration, p *parameters.Set[float32]) (answer.Scorer, error) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
+	c.turnMutex.Lock()
+	defer c.turnMutex.Unlock()
 	s, err := NewScorer(c.device, g, between, configured, p)
 	if err != nil {
 		return nil, err
 	}
-	return &sharing{s, &c.turn}, nil
+	return &sharing{s, &c.turnMutex}, nil
 }
 
 // Close closes the device.
 func (c *card) Close() error {
-	c.turn.Lock()
-	defer c.turn.Unlock()
+	c.turnMutex.Lock()
+	defer c.turnMutex.Unlock()
 	return c.device.Close()
 }
 
 // sharing is a scorer that shares its card with others.
 type sharing struct {
-	scorer *Scorer
-	turn   *sync.Mutex
+	scorer    *Scorer
+	turnMutex *sync.Mutex
 }
 
 func (s *sharing) Score(ctx context.Context, queries []answer.Request, list ranking.Selection) (*answer.Scored, error) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.turnMutex.Lock()
+	defer s.turnMutex.Unlock()
 	return s.scorer.Score(ctx, queries, list)
 }
 
 func (s *sharing) Close() error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.turnMutex.Lock()
+	defer s.turnMutex.Unlock()
 	return s.scorer.Close()
 }

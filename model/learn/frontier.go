@@ -31,12 +31,12 @@ func (t Traits) distance(o Traits) float64 {
 		square(t.Relations, o.Relations, unlike.Relations) + square(t.Answers, o.Answers, unlike.Answers)
 }
 
-// Frontier has, for some graphs, the quality that a few choices of hyperparameters have reached after
-// numbers of queries.
-type Frontier []Studied
+// Frontier has, for some graphs, the quality that a few choices of hyperparameters have reached after numbers of
+// queries.
+type Frontier []GraphCurves
 
-// Studied is a graph of a Frontier.
-type Studied struct {
+// GraphCurves is a graph of a Frontier.
+type GraphCurves struct {
 	Name string
 	Traits
 	// Curves has the points of each choice, by its flags of train, from few queries to many.
@@ -58,10 +58,10 @@ func Measured() Frontier {
 			continue
 		}
 		cells := strings.Split(line, "\t") // graph, facts, entities, relations, answers, flags, queries, MRR
-		at := slices.IndexFunc(f, func(s Studied) bool { return s.Name == cells[0] })
+		at := slices.IndexFunc(f, func(s GraphCurves) bool { return s.Name == cells[0] })
 		if at < 0 {
 			at = len(f)
-			f = append(f, Studied{cells[0], Traits{number(cells[1]), number(cells[2]), number(cells[3]), number(cells[4])}, map[string][]Point{}})
+			f = append(f, GraphCurves{cells[0], Traits{number(cells[1]), number(cells[2]), number(cells[3]), number(cells[4])}, map[string][]Point{}})
 		}
 		f[at].Curves[cells[5]] = append(f[at].Curves[cells[5]], Point{number(cells[6]), number(cells[7])})
 	}
@@ -113,7 +113,7 @@ func (f Frontier) Expect(graph Traits, choice string, queries int64) float64 {
 // Nearest returns the graphs that one is most like, at most n.
 func (f Frontier) Nearest(graph Traits, n int) []string {
 	sorted := slices.Clone(f)
-	slices.SortStableFunc(sorted, func(a, b Studied) int { return cmp.Compare(graph.distance(a.Traits), graph.distance(b.Traits)) })
+	slices.SortStableFunc(sorted, func(a, b GraphCurves) int { return cmp.Compare(graph.distance(a.Traits), graph.distance(b.Traits)) })
 	var names []string
 	for _, s := range sorted[:min(n, len(sorted))] {
 		names = append(names, s.Name)
@@ -122,7 +122,7 @@ func (f Frontier) Nearest(graph Traits, n int) []string {
 }
 
 // best returns the best MRR of all choices.
-func (s Studied) best() float64 {
+func (s GraphCurves) best() float64 {
 	best := 0.
 	for _, curve := range s.Curves {
 		for _, p := range curve {

@@ -22,30 +22,30 @@ func TrainingGraphOf(ctx context.Context, loaded *kg.KG, c configuration.Configu
 	return data.TrainingGraph, nil
 }
 
-// TrialOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a mixture. A
-// graph without any is an error.
-func TrialOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c configuration.Configuration) (Trial, error) {
+// ValidationGraphOf returns the validation queries of a knowledge graph, at most limit of them unless that is 0, for a
+// mixture. A graph without any is an error.
+func ValidationGraphOf(ctx context.Context, name string, loaded *kg.KG, limit int64, c configuration.Configuration) (ValidationGraph, error) {
 	queries, err := workload.List(ctx, loaded, workload.Params{QueriedGraph: workload.QueriedGraph{Split: "valid"}, Limit: limit})
 	if err != nil {
-		return Trial{}, err
+		return ValidationGraph{}, err
 	}
 	all, err := loaded.Queries(ctx, "valid")
 	if err != nil {
-		return Trial{}, err
+		return ValidationGraph{}, err
 	}
 	if len(queries) == 0 {
-		return Trial{}, fmt.Errorf("graph %s has no validation facts", name)
+		return ValidationGraph{}, fmt.Errorf("graph %s has no validation facts", name)
 	}
 	view := loaded.View("valid")
-	return Trial{
+	return ValidationGraph{
 		Name: name, Graph: view.Graph, Relations: relations.Between(view.Graph, c),
 		Entities: view.Entities, BaseRelations: loaded.Relations, Queries: queries, All: int64(len(all)),
 	}, nil
 }
 
-// SeenIn describes the graph of a split of a knowledge graph, and counts the facts of the training split, or the
-// queries of another one.
-func SeenIn(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
+// DescribeTrainingData describes the graph of a split of a knowledge graph, and counts the facts of the training split,
+// or the queries of another one.
+func DescribeTrainingData(ctx context.Context, name string, loaded *kg.KG, split string) (checkpoint.Seen, error) {
 	view := loaded.View(split)
 	seen := checkpoint.Seen{
 		Name: name, Entities: len(view.Entities), Relations: len(loaded.Relations), Facts: view.Graph.Edges() / 2, Checksum: loaded.Manifest.Checksum,

@@ -101,21 +101,21 @@ func (d Data) Close() error {
 type learner struct {
 	Run
 	Data
-	folder     checkpoint.Folder
-	kernel     kernel.Kernel
-	device     accelerator.Selection
-	parameters *parameters.Set[float32]
-	average    *parameters.Set[float32] // of the weights over the finished epochs, or nil
-	solver     *steps.Adam
-	source     stepSource
-	current    *trainingGraph // whose trainer made the last step, or is to make the first
-	trials     []Trial
-	ahead      bool            // the trainer has made steps that are not stored in parameters and solver
-	examples   []steps.Example // of the current step
-	upcoming   upcoming
-	history    []metrics.Epoch
-	finished   []checkpoint.Record // of the epochs
-	report     func(Progress)
+	folder           checkpoint.Folder
+	kernel           kernel.Kernel
+	device           accelerator.Selection
+	parameters       *parameters.Set[float32]
+	average          *parameters.Set[float32] // of the weights over the finished epochs, or nil
+	solver           *steps.Adam
+	source           stepSource
+	current          *trainingGraph // whose trainer made the last step, or is to make the first
+	validationGraphs []ValidationGraph
+	ahead            bool            // the trainer has made steps that are not stored in parameters and solver
+	examples         []steps.Example // of the current step
+	upcoming         upcoming
+	history          []metrics.Epoch
+	finished         []checkpoint.Record // of the epochs
+	report           func(Progress)
 
 	record       checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
 	epoch        int               // the current one
@@ -160,20 +160,20 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	}
 	l := &learner{Run: run, Data: data, folder: checkpoint.Folder(run.Checkpoints), report: report}
 	if data.Mixture != nil {
-		l.source, l.trials = newMixed(data.Mixture, run.Configuration, uint64(run.Seed)), data.Mixture.Trials
+		l.source, l.validationGraphs = newMixed(data.Mixture, run.Configuration, uint64(run.Seed)), data.Mixture.ValidationGraphs
 		return l
 	}
 	l.current = &trainingGraph{TrainingGraph: data.TrainingGraph}
 	l.source = &single{graph: l.current, configuration: run.Configuration, seed: uint64(run.Seed)}
 	if len(data.Valid) > 0 || data.ValidParts != nil {
-		l.trials = []Trial{data.trial()}
+		l.validationGraphs = []ValidationGraph{data.validationGraph()}
 	}
 	return l
 }
 
-// trial returns the trial of a training on one graph.
-func (d Data) trial() Trial {
-	t := Trial{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts,
+// validationGraph returns the validation graph of a training on one graph.
+func (d Data) validationGraph() ValidationGraph {
+	t := ValidationGraph{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts,
 		All: d.ValidAll}
 	if d.ValidOn != nil {
 		t.Graph, t.Relations, t.Entities = d.ValidOn.Graph, nil, d.ValidOn.Entities
@@ -279,7 +279,7 @@ func (l *learner) begin() {
 	l.saved = time.Now()
 	l.started = l.saved.Add(-time.Duration(l.partial.Seconds * float64(time.Second)))
 	l.validQueries = 0
-	for _, t := range l.trials {
+	for _, t := range l.validationGraphs {
 		l.validQueries += t.rows()
 	}
 }

@@ -20,13 +20,13 @@ import (
 type Mixture struct {
 	// Description is recorded in checkpoints.
 	Description checkpoint.Mixture
-	// TrainingGraphs are the graphs of Description.Graphs, Trials the graphs of Description.Valid.
-	TrainingGraphs []TrainingGraph
-	Trials         []Trial
+	// TrainingGraphs are the graphs of Description.Graphs, ValidationGraphs the graphs of Description.Valid.
+	TrainingGraphs   []TrainingGraph
+	ValidationGraphs []ValidationGraph
 }
 
-// Trial is a graph with validation queries.
-type Trial struct {
+// ValidationGraph is a graph with validation queries.
+type ValidationGraph struct {
 	// Name is empty for a single graph.
 	Name string
 	// Graph is the graph that the queries are about, Relations are the edges between its relations or nil.
@@ -42,7 +42,7 @@ type Trial struct {
 }
 
 // rows returns the number of answers that are ranked.
-func (t Trial) rows() int64 {
+func (t ValidationGraph) rows() int64 {
 	if t.Parts != nil {
 		return t.Parts.Rows()
 	}
@@ -50,7 +50,7 @@ func (t Trial) rows() int64 {
 }
 
 // each calls each with all queries, or with ranges of them one after the other.
-func (t Trial) each(each func([]answer.Request) error) error {
+func (t ValidationGraph) each(each func([]answer.Request) error) error {
 	if t.Parts == nil {
 		return each(t.Queries)
 	}

@@ -27,7 +27,7 @@ func toyMixture(t testing.TB) Data {
 	}
 	small := TrainingGraph{Graph: g, Train: trainingSet(g, facts)}
 	first := toy(t)
-	trials := []Trial{first.trial(), {Graph: g, Queries: requestsOf(g, facts[:4], facts)}}
+	trials := []ValidationGraph{first.validationGraph(), {Graph: g, Queries: requestsOf(g, facts[:4], facts)}}
 	trials[0].Name, trials[1].Name = "toy", "small"
 	return Data{Mixture: &Mixture{
 		Description: checkpoint.Mixture{
@@ -38,7 +38,7 @@ func toyMixture(t testing.TB) Data {
 					Degree: synthetic.Range{Least: 2, Most: 3}}},
 			Valid: []checkpoint.Seen{{Name: "toy"}, {Name: "small"}},
 		},
-		TrainingGraphs: []TrainingGraph{first.TrainingGraph, small}, Trials: trials,
+		TrainingGraphs: []TrainingGraph{first.TrainingGraph, small}, ValidationGraphs: trials,
 	}}
 }
 

@@ -53,7 +53,7 @@ func open(t *testing.T, k *kg.KG, split string, run Run, drawn *parts.Drawn) *pa
 	if err := learntest.WriteParts(t.Context(), folder, k, split, c, drawn, 3); err != nil {
 		t.Fatal(err)
 	}
-	f, err := parts.Open(t.Context(), folder, parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: "hubs"})
+	f, err := parts.Open(t.Context(), folder, parts.Requirements{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: "hubs"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,11 +48,11 @@ func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error
 		}
 	}
 	s.Query = time.Since(began).Seconds() / float64(l.partial.Queries-trained)
-	if len(l.trials) == 0 {
+	if len(l.validationGraphs) == 0 {
 		return s, nil
 	}
 	// Ranks of more and more queries: with few, threads wait for each other.
-	trial := l.trials[0]
+	trial := l.validationGraphs[0]
 	model := answer.Model{
 		Graph: trial.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: trial.Relations,
 		Resources: answer.Resources{Kernel: l.kernel, Threads: l.Threads, Device: &l.device},
@@ -66,12 +66,12 @@ func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error
 	for batch := 8 * l.Threads; ranked < len(trial.Queries) && (ranked == 0 || time.Since(began) < span/3); batch *= 2 {
 		queries := trial.Queries[ranked:min(ranked+batch, len(trial.Queries))]
 		if ranked == 0 { // makes the threads' buffers
-			if _, err := model.Answer(ctx, queries[:1], answer.Want{}); err != nil {
+			if _, err := model.Answer(ctx, queries[:1], answer.Kept{}); err != nil {
 				return s, err
 			}
 			began = time.Now()
 		}
-		if _, err := model.Answer(ctx, queries, answer.Want{}); err != nil {
+		if _, err := model.Answer(ctx, queries, answer.Kept{}); err != nil {
 			return s, err
 		}
 		ranked += len(queries)

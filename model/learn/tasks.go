@@ -133,8 +133,8 @@ func passed(ctx context.Context, folder checkpoint.Folder, t Task) (bool, error)
 	return last.Step >= t.To().Step, nil
 }
 
-// Close removes what a training by several workers keeps beside its checkpoints, after its last epoch.
-func Close(ctx context.Context, run Run) error {
+// RemoveRounds removes what a training by several workers keeps beside its checkpoints, after its last epoch.
+func RemoveRounds(ctx context.Context, run Run) error {
 	return checkpoint.Folder(run.Checkpoints).RemoveShards(run.Lock.Guard(ctx))
 }
 

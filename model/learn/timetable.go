@@ -54,7 +54,7 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 			return t, false
 		}
 	}
-	drawn := float64(steps.Drawn(facts, c))
+	drawn := float64(steps.FactsPerEpoch(facts, c))
 	t.QueriesPerEpoch, t.Epochs = c.QueriesPerEpoch, max(1, int(queries/drawn))
 	t.ValidateEvery = max(1, t.Epochs/validations)
 	t.Decay = 1
@@ -91,7 +91,7 @@ func (s Speed) Epoch(c configuration.Configuration, facts int, valid int64, v me
 	if v.Limit > 0 {
 		valid = min(valid, v.Limit)
 	}
-	return s.Query*float64(steps.Drawn(facts, c)) + s.Ranked*float64(valid)/float64(max(1, v.Every))
+	return s.Query*float64(steps.FactsPerEpoch(facts, c)) + s.Ranked*float64(valid)/float64(max(1, v.Every))
 }
 
 // Epochs returns how many epochs fit into some seconds.

@@ -37,7 +37,7 @@ func TestTimetable(t *testing.T) {
 			continue
 		}
 		configured.QueriesPerEpoch = got.QueriesPerEpoch
-		if n := int64(got.Epochs * steps.Drawn(c.facts, configured)); n != got.Queries {
+		if n := int64(got.Epochs * steps.FactsPerEpoch(c.facts, configured)); n != got.Queries {
 			t.Errorf("%s: %d queries, want %d", name, got.Queries, n)
 		}
 		validation := metrics.Validation{Every: got.ValidateEvery, Limit: got.ValidLimit}

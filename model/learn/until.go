@@ -31,7 +31,7 @@ func (l *learner) endInTime(ctx context.Context) error {
 	l.record, l.partial = last, checkpoint.Partial{}
 	p := l.progress(0)
 	same := "the same model"
-	if last.Valid == nil && len(l.trials) > 0 { // a training that ends there validates it
+	if last.Valid == nil && len(l.validationGraphs) > 0 { // a training that ends there validates it
 		same = "the same weights, and validates those of this epoch, too"
 	}
 	p.Notice = fmt.Sprintf("the time is up after %d of %d epochs: this machine was slower than at the start; %v makes %s",

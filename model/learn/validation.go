@@ -21,7 +21,7 @@ func (l *learner) validate(ctx context.Context, weights *parameters.Set[float32]
 	if !due || l.validQueries == 0 {
 		return nil, nil, nil
 	}
-	valid, trials, err := l.rankTrials(ctx, weights)
+	valid, trials, err := l.rankGraphs(ctx, weights)
 	if err != nil {
 		return nil, nil, fmt.Errorf("validating epoch %d: %w", l.epoch, l.explain(err))
 	}
@@ -33,7 +33,7 @@ func (l *learner) validateStart(ctx context.Context) error {
 	if l.record.Origin == nil || l.record.Start != nil || l.solver.Steps() > 0 || l.validQueries == 0 {
 		return nil
 	}
-	valid, _, err := l.rankTrials(ctx, l.parameters)
+	valid, _, err := l.rankGraphs(ctx, l.parameters)
 	if err != nil {
 		return fmt.Errorf("validating the weights before the training: %w", l.explain(err))
 	}
@@ -45,14 +45,14 @@ func (l *learner) validateStart(ctx context.Context) error {
 	return nil
 }
 
-// rankTrials ranks the validation queries of all graphs, and returns their metrics as validate returns them.
-func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
+// rankGraphs ranks the validation queries of all graphs, and returns their metrics as validate returns them.
+func (l *learner) rankGraphs(ctx context.Context, weights *parameters.Set[float32]) (*metrics.Valid, []metrics.EpochTrial, error) {
 	if err := l.closeTrainers(); err != nil { // frees their buffers; the weights and moments stay
 		return nil, nil, err
 	}
 	var trials []metrics.EpochTrial
 	ranked := int64(0)
-	for _, t := range l.trials {
+	for _, t := range l.validationGraphs {
 		valid, err := l.rank(ctx, t, weights, ranked)
 		if err != nil {
 			return nil, nil, err
@@ -67,7 +67,7 @@ func (l *learner) rankTrials(ctx context.Context, weights *parameters.Set[float3
 }
 
 // rank ranks the validation queries of a graph, after a number of queries of other graphs.
-func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
+func (l *learner) rank(ctx context.Context, t ValidationGraph, weights *parameters.Set[float32], before int64) (metrics.Valid, error) {
 	model := answer.Model{
 		Graph: t.Graph, Configuration: l.Configuration, Parameters: weights, Relations: t.Relations,
 		Resources: answer.Resources{Kernel: l.kernel, Threads: l.Threads, Device: &l.device, Announce: func(string) { l.announce() }},
@@ -80,7 +80,7 @@ func (l *learner) rank(ctx context.Context, t Trial, weights *parameters.Set[flo
 	sampled := t.All > t.rows()
 	// A sample is also drawn again and again, for the interval of its metrics.
 	err := t.each(func(queries []answer.Request) error {
-		scored, err := model.Answer(ctx, queries, answer.Want{Done: done.add})
+		scored, err := model.Answer(ctx, queries, answer.Kept{Done: done.add})
 		if err != nil {
 			return err
 		}

@@ -17,9 +17,9 @@ import (
 
 // Weights holds the tensors of a model of package zoo, of a checkpoint, or of a file of ULTRA, with their origin.
 type Weights struct {
-	// Origin identifies them. About describes them in a few words.
-	Origin checkpoint.Origin
-	About  string
+	// Origin identifies them. Description describes them in a few words.
+	Origin      checkpoint.Origin
+	Description string
 	// Further is the default configuration for training them further.
 	Further configuration.Configuration
 	// Record is the record of their training; for ULTRA's weights it has the configuration alone.
@@ -72,11 +72,11 @@ func size(r checkpoint.Record) string {
 // epoch at a low rate.
 func trained(r checkpoint.Record, tensors []safetensors.Tensor[float32], name, about string) *Weights {
 	w := &Weights{
-		Origin: checkpoint.Origin{Model: name, File: r.Weights.Name, SHA256: r.Weights.SHA256},
-		About:  about, Further: r.Configuration, Record: r, tensors: tensors,
+		Origin:      checkpoint.Origin{Model: name, File: r.Weights.Name, SHA256: r.Weights.SHA256},
+		Description: about, Further: r.Configuration, Record: r, tensors: tensors,
 	}
 	if r.Mixture != nil {
-		w.About = fmt.Sprintf("of any graph, trained on %s, %s", strings.Join(r.Mixture.Names(), ", "), about)
+		w.Description = fmt.Sprintf("of any graph, trained on %s, %s", strings.Join(r.Mixture.Names(), ", "), about)
 	}
 	if r.Configuration.Transfers() {
 		w.Further.Epochs, w.Further.LearningRate, w.Further.LearningRateDecay = 1, 5e-4, configuration.Default().LearningRateDecay
@@ -93,12 +93,12 @@ func ofULTRA(url string, data []byte, file *pytorch.File) (*Weights, error) {
 		return nil, err
 	}
 	w := &Weights{
-		Origin:  checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))},
-		About:   fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ULTRALayers, ULTRADim),
-		Further: ULTRAConfiguration(), Record: checkpoint.Record{Configuration: ULTRAConfiguration()}, tensors: p.Tensors,
+		Origin:      checkpoint.Origin{File: storage.Base(url), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))},
+		Description: fmt.Sprintf("ULTRA, %d layers between relations and %[1]d between entities, %d dimensions", ULTRALayers, ULTRADim),
+		Further:     ULTRAConfiguration(), Record: checkpoint.Record{Configuration: ULTRAConfiguration()}, tensors: p.Tensors,
 	}
 	if graphs := Graphs(w.Origin); graphs != "" {
-		w.About += "; trained on " + graphs
+		w.Description += "; trained on " + graphs
 	}
 	return w, nil
 }

@@ -90,7 +90,7 @@ func TestRoundDrawsEveryQueryOnce(t *testing.T) {
 						largest = max(largest, e.Answers())
 					}
 				}
-				if want := Drawn(len(facts), c); answers > want || answers < want-1 {
+				if want := FactsPerEpoch(len(facts), c); answers > want || answers < want-1 {
 					t.Errorf("%+v: an epoch of %d answers, want %d", c, answers, want)
 				}
 			}

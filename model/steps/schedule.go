@@ -101,8 +101,8 @@ func Schedule(k Keys, c configuration.Configuration, seed uint64, epoch int) [][
 	return randomSchedule(drawn, c.BatchSize)
 }
 
-// Drawn returns how many of a number of facts an epoch draws, at most.
-func Drawn(facts int, c configuration.Configuration) int {
+// FactsPerEpoch returns how many of a number of facts an epoch draws, at most.
+func FactsPerEpoch(facts int, c configuration.Configuration) int {
 	epochs := epochsOfRound(facts, c)
 	return (facts + epochs - 1) / epochs
 }

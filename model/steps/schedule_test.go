@@ -80,9 +80,10 @@ func TestEpochsOfSomeQueriesDrawEveryFact(t *testing.T) {
 								count++
 							}
 						}
-						if count > min(queries, facts) || count < min(queries, facts)/2 || count > Drawn(facts, c) || count < Drawn(facts, c)-1 {
+						if count > min(queries, facts) || count < min(queries, facts)/2 || count > FactsPerEpoch(facts, c) ||
+							count < FactsPerEpoch(facts, c)-1 {
 							t.Errorf("%s: an epoch of at most %d of %d facts draws %d, about %d are announced", batching, queries, facts, count,
-								Drawn(facts, c))
+								FactsPerEpoch(facts, c))
 						}
 					}
 					for fact, n := range drawn {

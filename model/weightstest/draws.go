@@ -17,7 +17,7 @@ type Draws struct {
 	// Refuses returns the field whose value the test's subject does not compute, or "". Nil refuses nothing.
 	Refuses func(c configuration.Configuration) string
 
-	taken map[choice]bool
+	drawnValues map[choice]bool
 }
 
 // choice is a value of a field of which all values are listed.
@@ -86,13 +86,13 @@ func set(f configuration.Field, c *configuration.Configuration, text string) {
 // Take notes the choices of a configuration that the test compares, and reports whether none before had one of them.
 // Choices of fields that the configuration does not use do not count.
 func (d *Draws) Take(c configuration.Configuration) (first bool) {
-	if d.taken == nil {
-		d.taken = map[choice]bool{}
+	if d.drawnValues == nil {
+		d.drawnValues = map[choice]bool{}
 	}
 	for _, f := range configuration.Fields() {
 		one := choice{f.Name, fmt.Sprint(f.Of(c))}
-		if f.Choices() != nil && f.Used(c) && !d.taken[one] {
-			d.taken[one], first = true, true
+		if f.Choices() != nil && f.Used(c) && !d.drawnValues[one] {
+			d.drawnValues[one], first = true, true
 		}
 	}
 	return first
@@ -113,7 +113,7 @@ func (d *Draws) missed() (missed []choice) {
 			c := configuration.Default()
 			set(f, &c, value)
 			refused := d.Refuses != nil && d.Refuses(c) == f.Name
-			if one := (choice{f.Name, value}); !d.taken[one] && !refused {
+			if one := (choice{f.Name, value}); !d.drawnValues[one] && !refused {
 				missed = append(missed, one)
 			}
 		}

@@ -49,7 +49,7 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 func takenQueries(ctx context.Context, h parts.Header, url string) (func(number int64) bool, error) {
 	d := h.Drawn
 	if d == nil {
-		return func(number int64) bool { return workload.Takes(h.Limit, int(number), int(h.Queries)) }, nil
+		return func(number int64) bool { return workload.WithinLimit(h.Limit, int(number), int(h.Queries)) }, nil
 	}
 	keys, err := steps.ReadKeys(ctx, url, int(h.Queries/2), d.Configuration())
 	if err != nil {

@@ -19,7 +19,7 @@ func (n Names) Answers(queries []answer.Request, answers []answer.Answers) []par
 	}
 	rows := make([]parquet.Answer, 0, count)
 	for i, q := range queries {
-		direction, relation := Directed(n.Relations, q.Relation)
+		direction, relation := SplitRelation(n.Relations, q.Relation)
 		for j := range answers[i].List {
 			a := &answers[i].List[j]
 			asked, other := a.Sides(q.Relation)
@@ -62,7 +62,7 @@ func AnswerLines(rows []parquet.Answer) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%t\t%d\n",
-			r.Query, names.Field(r.Source), names.Field(Queried(r.Direction, r.Relation)), r.Position, names.Field(r.Entity),
+			r.Query, names.Field(r.Source), names.Field(QueryName(r.Direction, r.Relation)), r.Position, names.Field(r.Entity),
 			r.Score, r.Rank, r.OtherScore, r.OtherRank, optional("%.6g", r.Probability), r.Known, r.Hops)
 	}
 	return text.Bytes()

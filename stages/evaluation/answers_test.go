@@ -32,12 +32,12 @@ func asked(t *testing.T) (*graph.Graph, []answer.Request, []answer.Answers) {
 	}
 	fresh := observed
 	fresh.Tail = 2
-	known := answer.Judged{Observation: observed, Estimate: probability.Estimate{Probability: .25, HasProbability: true}, Known: true}
+	known := answer.Estimated{Observation: observed, Estimate: probability.Estimate{Probability: .25, HasProbability: true}, Known: true}
 	return g, []answer.Request{
 			{Query: graph.Query{Source: 0, Relation: 0, Answer: graph.None}, Rows: []int64{4, 9}},
 			{Query: graph.Query{Source: 1, Relation: 2, Answer: graph.None}, Rows: []int64{0}},
 		}, []answer.Answers{
-			{List: []answer.Judged{known, {Observation: fresh, Estimate: probability.Estimate{LogOdds: 3}}}}, {List: []answer.Judged{known}},
+			{List: []answer.Estimated{known, {Observation: fresh, Estimate: probability.Estimate{LogOdds: 3}}}}, {List: []answer.Estimated{known}},
 		}
 }
 

@@ -37,7 +37,7 @@ func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselin
 	into, scores := g.baselineCounts(), make([]float32, b.graph.Entities)
 	for _, q := range s.Queries {
 		request := among(q.Query)
-		_, relation := Directed(relations, q.Relation)
+		_, relation := SplitRelation(relations, q.Relation)
 		links := make([]string, len(q.Results))
 		for i, r := range q.Results {
 			links[i] = LinksOf(b.graph, q.Fact(r.Answer, int32(len(relations)))).String()

@@ -52,7 +52,7 @@ func (g *Gatherer) Add(s *answer.Scored, relations []string) {
 	g.Messages += s.Messages
 	for _, q := range s.Queries {
 		g.Distinct++
-		direction, relation := Directed(relations, q.Relation)
+		direction, relation := SplitRelation(relations, q.Relation)
 		for _, r := range q.Results {
 			g.All.add(r)
 			entry(g.ByDirection, direction).add(r)
@@ -93,16 +93,16 @@ func (g *Gatherer) Metrics(split, checkpoint string) metrics.Evaluation {
 	return m
 }
 
-// Directed returns the direction and the name of the base relation of a relation id.
-func Directed(relations []string, relation int32) (direction, name string) {
+// SplitRelation returns the direction and the name of the base relation of a relation id.
+func SplitRelation(relations []string, relation int32) (direction, name string) {
 	if base := int(relation) - len(relations); base >= 0 {
 		return metrics.Head, relations[base]
 	}
 	return metrics.Tail, relations[relation]
 }
 
-// Queried returns a base relation as a query in a direction names it: with a leading ~ where heads are the answers.
-func Queried(direction, relation string) string {
+// QueryName returns a base relation as a query in a direction names it: with a leading ~ where heads are the answers.
+func QueryName(direction, relation string) string {
 	if direction == metrics.Head {
 		return "~" + relation
 	}

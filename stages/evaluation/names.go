@@ -41,7 +41,7 @@ func (n Names) Rankings(s *answer.Scored) []parquet.Ranking {
 	}
 	rows := make([]parquet.Ranking, 0, count)
 	for _, q := range s.Queries {
-		direction, relation := Directed(n.Relations, q.Relation)
+		direction, relation := SplitRelation(n.Relations, q.Relation)
 		for _, r := range q.Results {
 			rows = append(rows, parquet.Ranking{
 				Query: r.Row, Direction: direction,
@@ -63,7 +63,7 @@ func (n Names) Predictions(s *answer.Scored) []parquet.Prediction {
 	}
 	rows := make([]parquet.Prediction, 0, count)
 	for _, q := range s.Queries {
-		direction, relation := Directed(n.Relations, q.Relation)
+		direction, relation := SplitRelation(n.Relations, q.Relation)
 		for i, candidate := range q.Best {
 			rows = append(rows, parquet.Prediction{
 				Query: q.Row, Direction: direction, Source: n.Entity(q.Source), Relation: relation,
@@ -87,7 +87,7 @@ type Explained struct {
 func Explanations(entities, relations []string, explained []Explained) ([]parquet.Explanation, error) {
 	var rows []parquet.Explanation
 	for _, e := range explained {
-		direction, relation := Directed(relations, e.Relation)
+		direction, relation := SplitRelation(relations, e.Relation)
 		for i, path := range model.NamedPaths(entities, relations, e.Paths) {
 			steps, err := json.Marshal(path.Steps)
 			if err != nil {
@@ -110,7 +110,7 @@ func ExplanationLines(rows []parquet.Explanation) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
-			r.Query, names.Field(r.Source), names.Field(Queried(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
+			r.Query, names.Field(r.Source), names.Field(QueryName(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
 	}
 	return text.Bytes()
 }

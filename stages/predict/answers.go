@@ -124,9 +124,9 @@ func (f *answersTextFn) ProcessElement(ctx context.Context, a Answered, emit fun
 
 // AskParams are the parameters of Answers and Triples.
 type AskParams struct {
-	// Params selects the queries from the table Queries.Queries, whose kind is Queries.Given, or by Queries.Ask.
+	// Params selects the queries from the table Queries.Queries, whose kind is Queries.TableKind, or by Queries.Ask.
 	Params
-	// Relations is the number of relations that are kept of each pair, if Queries.Given has pairs.
+	// Relations is the number of relations that are kept of each pair, if Queries.TableKind has pairs.
 	Relations int
 	// Folder is the URL of the output folder. Required.
 	Folder string

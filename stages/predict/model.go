@@ -31,8 +31,8 @@ var (
 	sentMessages  = worker.NewCounter("score", "sent_messages")
 )
 
-// Model names the model of a process, and bounds its resources.
-type Model struct {
+// WorkerModel names the model of a process, and bounds its resources.
+type WorkerModel struct {
 	// Checkpoints is the URL of the folder of checkpoints, Checkpoint the name of one. Required.
 	Checkpoints, Checkpoint string
 	// Reach takes the place of the checkpoint's configuration.Configuration.Reach.
@@ -50,7 +50,7 @@ type Model struct {
 
 // Params are queries to a model, and how much of their results is kept.
 type Params struct {
-	Model Model
+	Model WorkerModel
 	// Queries selects the queries. Its graph is the model's. Known answers are listed if it has WithKnown, beside Best
 	// new ones of a query, and each answer is explained by its Paths.
 	Queries workload.Params
@@ -78,7 +78,7 @@ func Rank(ctx context.Context, p Params, queries []answer.Request) (scored *answ
 		if err != nil {
 			return err
 		}
-		scored, err = m.Answer(ctx, queries, answer.Want{Selection: list, Done: scoredRows.Adder(ctx)})
+		scored, err = m.Answer(ctx, queries, answer.Kept{Selection: list, Done: scoredRows.Adder(ctx)})
 		return err
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (p Params) model(ctx context.Context) (*answer.Model, error) {
 	}
 	// One model serves several pipelines, whatever they ask.
 	type version struct {
-		Model
+		WorkerModel
 		on             string
 		graph, weights string // checksums
 		configuration  configuration.Configuration
@@ -175,7 +175,7 @@ func (p Params) prepare(ctx context.Context, m *answer.Model) (*answer.Model, er
 	if m.Resources.Kernel, err = kernel.Named(p.Model.Kernel); err != nil {
 		return nil, err
 	}
-	if err := accelerator.Equip(m, p.Model.Device); err != nil {
+	if err := accelerator.SelectDevice(m, p.Model.Device); err != nil {
 		return nil, err
 	}
 	p.announce(m.Computing())

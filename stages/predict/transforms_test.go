@@ -63,8 +63,8 @@ func jobs() map[string]job {
 			queries: workload.Params{Best: 5, WithKnown: true, Ask: workload.Ask{Relations: []int32{0, 1, 4}}}, model: withKnown, tables: answers, shards: 18,
 			lines: 1 + 6*3*5,
 		},
-		"triples": {split: kg.All, table: triples, queries: workload.Params{Given: workload.GivenTriples}, tables: triplesTables, shards: 12, lines: 13},
-		"pairs":   {split: kg.All, table: pairs, queries: workload.Params{Given: workload.GivenPairs}, tables: triplesTables, shards: 12, lines: 25},
+		"triples": {split: kg.All, table: triples, queries: workload.Params{TableKind: workload.GivenTriples}, tables: triplesTables, shards: 12, lines: 13},
+		"pairs":   {split: kg.All, table: pairs, queries: workload.Params{TableKind: workload.GivenPairs}, tables: triplesTables, shards: 12, lines: 25},
 	}
 }
 
@@ -73,7 +73,7 @@ func (j job) run(t *testing.T, graphURL, checkpoints, to string, work float64, t
 	t.Helper()
 	queries := j.queries
 	queries.Graph, queries.Split, queries.Work = graphURL, j.split, work
-	params := predict.Params{Model: predict.Model{Checkpoints: checkpoints, Checkpoint: "epoch-001", Threads: threads}}
+	params := predict.Params{Model: predict.WorkerModel{Checkpoints: checkpoints, Checkpoint: "epoch-001", Threads: threads}}
 	must := func(err error) {
 		if t.Helper(); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func (j job) run(t *testing.T, graphURL, checkpoints, to string, work float64, t
 		switch asked := (predict.AskParams{Params: params, Relations: 2, Folder: to}); {
 		case j.split != kg.All:
 			predict.Evaluate(s, predict.EvaluateParams{Params: params, Folder: to})
-		case queries.Given == workload.GivenQueries:
+		case queries.TableKind == workload.GivenQueries:
 			predict.Answers(s, asked)
 		default:
 			predict.Triples(s, asked)

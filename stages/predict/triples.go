@@ -28,7 +28,8 @@ const (
 	TriplesFile  = "triples.tsv"
 )
 
-// Triples scores and writes given triples, or the triples of given pairs with every relation, as Queries.Given says.
+// Triples scores and writes given triples, or the triples of given pairs with every relation, as
+// Queries.TableKind says.
 // Output: the URL of triples.tsv. The worker that scores a shard writes the shard's part of the table: given triples in
 // the order of head, relation and tail, of each pair the best Relations, the best first.
 func Triples(s beam.Scope, p AskParams) beam.PCollection {
@@ -81,7 +82,7 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	}
 	observed, names := scored.Observed(), evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
 	// Pairs keep their best relations; triples are in the order of their ids.
-	if f.Params.Queries.Given == workload.GivenPairs {
+	if f.Params.Queries.TableKind == workload.GivenPairs {
 		slices.SortFunc(observed, func(a, b answer.Observed) int {
 			return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
 		})
@@ -109,7 +110,7 @@ func (f *triplesTextFn) ProcessElement(ctx context.Context, parts int64, emit fu
 		return err
 	case found != parts:
 		return fmt.Errorf("%s has %d parts, but %d were written: run again", table, found, parts)
-	case f.Params.Queries.Given == workload.GivenTriples:
+	case f.Params.Queries.TableKind == workload.GivenTriples:
 		slices.SortStableFunc(rows, evaluation.LeastPlausible)
 	}
 	if err := storage.WriteFile(ctx, url, append([]byte(evaluation.TriplesHeading), evaluation.TripleLines(rows)...)); err != nil {

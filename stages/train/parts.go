@@ -13,19 +13,19 @@ import (
 	"tagnet/stages/encode"
 )
 
-// Place returns the folder of bundles for the queries of a split (Place.URL), and what its header must say to
-// belong to this training and to a graph whose manifest has the checksum (Want). Only training adds Drawn, the
-// settings by which queries are drawn for the epochs, since bundles hold only drawn queries; validation adds Limit,
-// the size of its sample.
-func (p Params) Place(split, checksum string) parts.Place {
+// PartsFolder returns the folder of bundles for the queries of a split (RequiredFolder.URL), and what its header must
+// say to belong to this training and to a graph whose manifest has the checksum (Requirements). Only training adds
+// Drawn, the settings by which queries are drawn for the epochs, since bundles hold only drawn queries; validation adds
+// Limit, the size of its sample.
+func (p Params) PartsFolder(split, checksum string) parts.RequiredFolder {
 	c := p.Run.Configuration
-	want := parts.Want{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
+	want := parts.Requirements{Split: split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Graph: checksum}
 	if split == parts.Train {
 		want.Drawn = parts.Drawn{Batching: c.Batching, BatchSize: c.BatchSize, QueriesPerEpoch: c.QueriesPerEpoch, Epochs: c.Epochs, Seed: p.Run.Seed}
 	} else {
 		want.Limit = p.Run.Validation.Limit
 	}
-	return parts.Place{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Want: want}
+	return parts.RequiredFolder{URL: storage.Join(p.Bundles, parts.Name(split, c.Reach, c.Layers)), Requirements: want}
 }
 
 // readParts reads the training data from parts of the graph. Of the facts it reads only the keys by
@@ -35,7 +35,7 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 	if err != nil {
 		return learn.Data{}, err
 	}
-	folder, err := p.Place(parts.Train, loaded.Manifest.Checksum).Open(context.WithoutCancel(ctx)) // a worker keeps it for later rounds
+	folder, err := p.PartsFolder(parts.Train, loaded.Manifest.Checksum).Open(context.WithoutCancel(ctx)) // a worker keeps it for later rounds
 	if err != nil {
 		return learn.Data{}, err
 	}
@@ -71,7 +71,7 @@ func (p Params) readValidParts(ctx context.Context, d *learn.Data) error {
 	if err != nil || sizes.Queries == 0 {
 		return err
 	}
-	folder, err := p.Place("valid", loaded.Manifest.Checksum).Open(ctx)
+	folder, err := p.PartsFolder("valid", loaded.Manifest.Checksum).Open(ctx)
 	if err != nil {
 		return err
 	}

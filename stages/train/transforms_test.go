@@ -52,7 +52,7 @@ func rounds(t *testing.T, p train.Params, perJob int) map[string]string {
 		}
 		at = tasks[len(tasks)-1].To()
 	}
-	if err := learn.Close(t.Context(), p.Run); err != nil {
+	if err := learn.RemoveRounds(t.Context(), p.Run); err != nil {
 		t.Fatal(err)
 	}
 	files := stagetest.Files(t, p.Run.Checkpoints)

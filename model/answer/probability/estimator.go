@@ -67,9 +67,9 @@ func percent(share float64) string {
 // Estimate is the model's statement about a fact. Lists are in the order of Compare.
 type Estimate struct {
 	// Probability is the probability that the fact is true, given that the graph does not state it. It is 0 unless
-	// Claimed: too few facts of the relation are known, or the fact is of an entity with itself.
-	Probability float64
-	HasProbability     bool
+	// HasProbability: too few facts of the relation are known, or the fact is of an entity with itself.
+	Probability    float64
+	HasProbability bool
 	// LogOdds are the regression's log odds, which tell facts of equal probability apart.
 	LogOdds float64
 }

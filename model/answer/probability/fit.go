@@ -24,7 +24,7 @@ const minClaim = 2
 var ErrTooFew = errors.New("too few facts to fit probabilities to")
 
 // Fit fits a model to the labeled facts and the unlabeled candidates of a sample, whose order changes nothing. The
-// surroundings belong to the graph of all facts. The caller sets Source.
+// surroundings belong to the graph of all facts. The caller sets Fingerprint.
 //
 // Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may
 // be given. The end of ctx ends it.

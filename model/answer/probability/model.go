@@ -15,8 +15,8 @@ import (
 // may be used concurrently.
 type Model struct {
 	FormatVersion int `json:"format_version"`
-	// Fingerprint identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it when
-	// it reads the file.
+	// Fingerprint identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it
+	// when it reads the file.
 	Fingerprint Fingerprint `json:"source"`
 	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and
 	// lists empty.
@@ -43,7 +43,8 @@ type Model struct {
 	Checksum string `json:"checksum"`
 }
 
-// Fingerprint identifies the weights, the graph and the reach that observations are made with. A model holds for no other.
+// Fingerprint identifies the weights, the graph and the reach that observations are made with. A model
+// holds for no other.
 type Fingerprint struct {
 	// Weights is the SHA-256 of the weights, Graph the checksum of the graph of all facts.
 	Weights string `json:"weights"`

@@ -27,12 +27,12 @@ type Sample struct {
 	// Relations is the number of relations without inverses.
 	Relations int `json:"relations"`
 	// Rate is the share of the queries to which the graph knows an answer whose candidates are unlabeled observations.
-	// Of the others, which are many and whose candidates are seldom true, the share is less by the factor Sparse; and
-	// of the candidates beyond the first two of a query only one of Thin is observed. An observed one stands for all:
-	// it has their number as its weight.
-	Rate   float64 `json:"rate"`
-	QueryDivisor int     `json:"sparse"`
-	CandidateDivisor   int     `json:"thin"`
+	// Of the others, which are many and whose candidates are seldom true, the share is less by the factor QueryDivisor;
+	// and of the candidates beyond the first two of a query only one of CandidateDivisor is observed. An observed one
+	// stands for all: it has their number as its weight.
+	Rate             float64 `json:"rate"`
+	QueryDivisor     int     `json:"sparse"`
+	CandidateDivisor int     `json:"thin"`
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 	// are made enough propagations, of at most a third of mostWork, and never fewer than leastPropagations. With 8,000
 	// a sixth of the bins of infra/truth's graphs were off by more than .05, with 24,000 single ones.
 	mostWork, enough, leastPropagations = 1.2e12, 24_000., 2000.
-	// mostDivisor is the most that Sparse and Thin are.
+	// mostDivisor is the most that QueryDivisor and CandidateDivisor are.
 	mostDivisor = 1 << 10
 	// first is the number of best candidates of a query that are not thinned.
 	first = 2
@@ -170,7 +170,8 @@ func (s Sample) Check() error {
 	if !(s.Rate > 0 && s.Rate <= 1) {
 		return fmt.Errorf("rate is %v, want more than 0 and at most 1", s.Rate)
 	}
-	return strict.First(strict.Between("k", s.K, 1, 1<<30), strict.Between("sparse", s.QueryDivisor, 1, mostDivisor), strict.Between("thin", s.CandidateDivisor, 1, mostDivisor),
+	return strict.First(strict.Between("k", s.K, 1, 1<<30), strict.Between("sparse", s.QueryDivisor, 1, mostDivisor),
+		strict.Between("thin", s.CandidateDivisor, 1, mostDivisor),
 		strict.Between("facts", s.Facts, 0, mostFacts), strict.Between("relations", s.Relations, 1, 1<<30))
 }
 
@@ -233,8 +234,9 @@ func (s Sample) DrawQueries(ctx context.Context, around *Surroundings) (drawn []
 // most is in the sample. Blocks are so long that at least every second one draws one.
 func (s Sample) block() int64 { return int64(min(float64(s.QueryDivisor)/s.Rate, math.MaxInt32)) }
 
-// ofBlock returns the source that a block of n sources draws for a relation, which may be beyond the last entity, and
-// reports whether its query is in the sample if it has no answer. Each source is so with the probability Rate / Sparse.
+// ofBlock returns the source that a block of n sources draws for a relation, which may be beyond the last
+// entity, and reports whether its query is in the sample if it has no answer. Each source is so with the
+// probability Rate / QueryDivisor.
 func (s Sample) ofBlock(relation int32, number, n int64) (source int64, is bool) {
 	h := parallel.Seed(uint64(s.Seed), uint64(number), uint64(uint32(relation)), blocks)
 	within, _ := bits.Mul64(h, uint64(n))

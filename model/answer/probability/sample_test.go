@@ -97,7 +97,8 @@ func TestDrawQueries(t *testing.T) {
 	t.Parallel()
 	const entities, relations = 900, 12
 	around := NewSurroundings(newGraph(t, entities, relations, randomFacts(entities, relations, 9000, rand.New(rand.NewPCG(1, 1)))))
-	for _, s := range []Sample{{Rate: 1, QueryDivisor: 1}, {Rate: .7, QueryDivisor: 1}, {Rate: .9, QueryDivisor: 3}, {Rate: .3, QueryDivisor: 7}, {Rate: .01, QueryDivisor: 33}} {
+	for _, s := range []Sample{{Rate: 1, QueryDivisor: 1}, {Rate: .7, QueryDivisor: 1}, {Rate: .9, QueryDivisor: 3}, {Rate: .3, QueryDivisor: 7},
+		{Rate: .01, QueryDivisor: 33}} {
 		var want []graph.Query
 		var all, taken [2]float64 // without and with an answer
 		for relation := range int32(2 * relations) {

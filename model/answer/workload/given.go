@@ -11,12 +11,12 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// Given is the kind of the table of Params.Queries.
-type Given int
+// TableKind is the kind of the table of Params.Queries.
+type TableKind int
 
 const (
 	// GivenQueries have no answers.
-	GivenQueries Given = iota
+	GivenQueries TableKind = iota
 	// GivenTriples are scored, in both directions; see answer.Triple.
 	GivenTriples
 	// GivenPairs have a head and a tail, and stand for their triples with every base relation.
@@ -24,7 +24,7 @@ const (
 )
 
 // TriplesOf returns the number of triples that a line of the table stands for.
-func (g Given) TriplesOf(baseRelations int) int {
+func (g TableKind) TriplesOf(baseRelations int) int {
 	switch g {
 	case GivenTriples:
 		return 1
@@ -36,7 +36,7 @@ func (g Given) TriplesOf(baseRelations int) int {
 
 // Skipped returns the row of a table for a line of a user's file that is not answered, so that the other lines keep
 // their numbers: a query with an answer, or a triple without a tail.
-func (g Given) Skipped() graph.Query {
+func (g TableKind) Skipped() graph.Query {
 	if g == GivenQueries {
 		return graph.Query{}
 	}
@@ -44,7 +44,7 @@ func (g Given) Skipped() graph.Query {
 }
 
 // Skips reports whether a row of a table is one for a line that is not answered.
-func (g Given) Skips(row graph.Query) bool {
+func (g TableKind) Skips(row graph.Query) bool {
 	return (row.Answer == graph.None) != (g == GivenQueries)
 }
 
@@ -68,9 +68,9 @@ func readGiven(ctx context.Context, view *kg.View, p Params) (*givenLines, error
 	if err != nil {
 		return nil, err
 	}
-	g := &givenLines{view: view, known: known, each: p.Given.TriplesOf(view.Graph.BaseRelations)}
+	g := &givenLines{view: view, known: known, each: p.TableKind.TriplesOf(view.Graph.BaseRelations)}
 	for i, q := range table {
-		if p.Given.Skips(q) {
+		if p.TableKind.Skips(q) {
 			continue
 		}
 		if int(max(q.Source, q.Answer)) >= view.Graph.Entities || int(q.Relation) >= view.Graph.BaseRelations {

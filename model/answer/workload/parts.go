@@ -56,7 +56,7 @@ func (p *Parts) Close() error { return p.folder.Close() }
 
 // takes reports whether a row is taken.
 func (p *Parts) takes(row int64) bool {
-	return Takes(p.limit, int(row), int(p.rows))
+	return WithinLimit(p.limit, int(row), int(p.rows))
 }
 
 // end returns the first row behind a query's rows.

@@ -24,7 +24,7 @@ type QueriedGraph struct {
 	Split string
 	// Parts has the split's queries with the parts of the graph that they propagate through; its zero value
 	// reads them from tables.
-	Parts parts.Place
+	Parts parts.RequiredFolder
 }
 
 // Params select queries and decide the size of shards.
@@ -34,10 +34,10 @@ type Params struct {
 	// ones of GraIL. Every protocol but Test needs the split test.
 	Protocol metrics.Protocol
 	Seed     int64
-	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and Given says what
+	// Queries is the URL of a table of a user's own queries, to read instead of the split's, and TableKind says what
 	// they are. Optional.
-	Queries string
-	Given   Given
+	Queries   string
+	TableKind TableKind
 	// Ask are the queries instead, if it has relations.
 	Ask Ask
 	// Limit is the maximal number of rows, spread evenly over the table; 0 takes all.
@@ -84,7 +84,7 @@ func Read(ctx context.Context, loaded *kg.KG, p Params) (Queries, error) {
 		return nil, err
 	case len(p.Ask.Relations) > 0:
 		return readAsked(ctx, view, p.Ask)
-	case p.Given != GivenQueries:
+	case p.TableKind != GivenQueries:
 		return readGiven(ctx, view, p)
 	}
 	queries, err := List(ctx, loaded, p)
@@ -96,9 +96,9 @@ func (p Params) Sample() answer.Sample {
 	return answer.Sample{Negatives: p.Protocol.Negatives(), Seed: uint64(p.Seed)}
 }
 
-// Takes reports whether a row of a table of rows is among limit rows that are spread evenly over all: every
+// WithinLimit reports whether a row of a table of rows is among limit rows that are spread evenly over all: every
 // rows/limit-th is. A limit of 0 takes all.
-func Takes(limit int64, row, rows int) bool {
+func WithinLimit(limit int64, row, rows int) bool {
 	n := int64(rows)
 	return limit == 0 || limit >= n || int64(row)*limit%n < limit
 }
@@ -146,7 +146,7 @@ func Rows(ctx context.Context, loaded *kg.KG, p Params) (rows []answer.Row, of i
 		return nil, 0, err
 	}
 	for i, q := range table {
-		if !Takes(p.Limit, i, len(table)) || p.Queries != "" && p.Given.Skips(q) {
+		if !WithinLimit(p.Limit, i, len(table)) || p.Queries != "" && p.TableKind.Skips(q) {
 			continue
 		}
 		if g := view.Graph; int(max(q.Source, q.Answer)) >= g.Entities || int(q.Relation) >= g.RelationCount() {

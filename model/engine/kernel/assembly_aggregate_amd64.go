@@ -66,7 +66,7 @@ func (r *Receivers) degrees(at int) (degree, copies *float32) {
 func (s *assembly) Aggregate(r *Receivers, features []float32) {
 	n := r.Count()
 	switch {
-	case n > 0 && s.addsUp(r):
+	case n > 0 && s.supportsSums(r):
 		s.aggregateSums(r, features)
 		return
 	case !s.supports(r) || n == 0:
@@ -90,7 +90,7 @@ func (s *assembly) Aggregate(r *Receivers, features []float32) {
 func (s *assembly) AggregateBackward(r *Receivers, features, gradient []float32, g *Gradients) {
 	n := r.Count()
 	switch {
-	case s.addsUp(r):
+	case s.supportsSums(r):
 		s.backwardSums(r, features, gradient, g)
 		return
 	case !s.supports(r) || n == 0:

@@ -7,8 +7,8 @@ import "slices"
 // gradient that every message receives.
 type sumBackward func(bySum, states, embeddings, byStates, byEmbeddings *float32, senders, relations *int32, count, stride int)
 
-// addsUp reports whether the assembly adds up these receivers' messages: DistMult's, in whole vectors.
-func (s *assembly) addsUp(r *Receivers) bool {
+// supportsSums reports whether the assembly adds up these receivers' messages: DistMult's, in whole vectors.
+func (s *assembly) supportsSums(r *Receivers) bool {
 	return r.Message == DistMult && (r.Reduction == Sum || r.Reduction == Mean) && r.Dim%s.floats == 0
 }
 
@@ -16,15 +16,15 @@ func (s *assembly) addsUp(r *Receivers) bool {
 func (s *assembly) aggregateSums(r *Receivers, features []float32) {
 	n, senders := r.Count(), &r.Senders
 	for at := 0; at < r.Dim; {
-		p := s.sums[slices.IndexFunc(s.sums, func(p sumStripe) bool { return p.columns <= r.Dim-at })]
+		stripe := s.sums[slices.IndexFunc(s.sums, func(stripe sumStripe) bool { return stripe.columns <= r.Dim-at })]
 		previous, stride := r.previous(at)
 		initial, _ := r.boundary(at)
 		degree, copies := r.degrees(at)
-		p.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations),
+		stripe.sum(n, &r.Rows[0], &r.FeatureRows[:n][0], &senders.Offsets[0], &senders.Offsets[r.Kinds], first(senders.Rows), first(senders.Relations),
 			len(senders.Rows)-1,
 			rowAt(r.States, r.StateOffset*r.Dim+at), rowAt(r.RelationEmbeddings, at), previous, stride,
 			initial, degree, copies, &features[at], 4*r.Dim)
-		at += p.columns
+		at += stripe.columns
 	}
 	if r.Reduction != Mean {
 		return
@@ -60,8 +60,8 @@ func (s *assembly) backwardSums(r *Receivers, features, gradient []float32, g *G
 		if begin, end := r.Senders.Range(int32(o), r.Kinds); begin < end {
 			senders, relations := r.Senders.Rows[begin:end], r.Senders.Relations[begin:end]
 			s.eachSum(d, func(at int, backward sumBackward) {
-				first := r.StateOffset*d + at
-				backward(&set.level[at], &r.States[first], &r.RelationEmbeddings[at], gradientAt(g.States, r.States, first),
+				start := r.StateOffset*d + at
+				backward(&set.level[at], &r.States[start], &r.RelationEmbeddings[at], gradientAt(g.States, r.States, start),
 					gradientAt(g.RelationEmbeddings, r.RelationEmbeddings, at),
 					&senders[0], &relations[0], len(senders), 4*d)
 			})

@@ -47,7 +47,7 @@ type Header struct {
 	// Drawn are the epochs whose queries the folder has; nil if it has all queries of the split.
 	Drawn *Drawn `json:"drawn,omitempty"`
 	// Limit is the number of the split's queries that the folder has, spread evenly over all by
-	// workload.Takes; 0 if it has all.
+	// workload.WithinLimit; 0 if it has all.
 	Limit int64 `json:"limit,omitempty"`
 	// Firsts has for each file the number of its first query.
 	Firsts []int64 `json:"firsts"`

@@ -64,7 +64,7 @@ func TestPartsAreReadAsFound(t *testing.T) {
 		if err := learntest.WriteParts(t.Context(), folder, k, c.split, hyperparameters(c.remove), c.drawn, 5); err != nil {
 			t.Fatal(err)
 		}
-		f, err := parts.Open(t.Context(), folder, parts.Want{Split: c.split, Reach: 20, Layers: 3, Remove: c.remove, Graph: "abc"})
+		f, err := parts.Open(t.Context(), folder, parts.Requirements{Split: c.split, Reach: 20, Layers: 3, Remove: c.remove, Graph: "abc"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestFewFilesAreOpen(t *testing.T) {
 	if err := learntest.WriteParts(t.Context(), folder, facts(t), "train", hyperparameters(configuration.RemoveTriple), nil, 300); err != nil {
 		t.Fatal(err)
 	}
-	f, err := parts.Open(t.Context(), folder, parts.Want{Split: "train", Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Graph: "abc"})
+	f, err := parts.Open(t.Context(), folder, parts.Requirements{Split: "train", Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Graph: "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,19 +145,23 @@ func TestFewFilesAreOpen(t *testing.T) {
 func TestOtherFoldersAreRefused(t *testing.T) {
 	t.Parallel()
 	ctx, k := t.Context(), facts(t)
-	want := parts.Want{Split: "train", Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Graph: "abc"}
+	want := parts.Requirements{Split: "train", Reach: 20, Layers: 3, Remove: configuration.RemoveTriple, Graph: "abc"}
 	for name, c := range map[string]struct {
-		change func(folder string, w *parts.Want)
+		change func(folder string, w *parts.Requirements)
 		text   string
 	}{
-		"no manifest":    {func(folder string, _ *parts.Want) { storage.Remove(ctx, storage.Join(folder, manifest.FileName)) }, "no complete parts"},
-		"no header":      {func(folder string, _ *parts.Want) { storage.Remove(ctx, storage.Join(folder, parts.HeaderFile())) }, "header.json"},
-		"another header": {func(folder string, _ *parts.Want) { lowerReach(t, ctx, folder) }, "cut short or changed"},
-		"another graph":  {func(_ string, w *parts.Want) { w.Graph = "other" }, "another graph"},
-		"another split":  {func(_ string, w *parts.Want) { w.Split = "valid" }, "split train, not valid"},
-		"another reach":  {func(_ string, w *parts.Want) { w.Reach = 30 }, "at most 20 entities within 3 hops, not 30 within 3"},
-		"other layers":   {func(_ string, w *parts.Want) { w.Layers = 4 }, "not 20 within 4"},
-		"another removal": {func(_ string, w *parts.Want) { w.Remove = configuration.RemoveNone },
+		"no manifest": {func(folder string, _ *parts.Requirements) {
+			storage.Remove(ctx, storage.Join(folder, manifest.FileName))
+		}, "no complete parts"},
+		"no header": {func(folder string, _ *parts.Requirements) {
+			storage.Remove(ctx, storage.Join(folder, parts.HeaderFile()))
+		}, "header.json"},
+		"another header": {func(folder string, _ *parts.Requirements) { lowerReach(t, ctx, folder) }, "cut short or changed"},
+		"another graph":  {func(_ string, w *parts.Requirements) { w.Graph = "other" }, "another graph"},
+		"another split":  {func(_ string, w *parts.Requirements) { w.Split = "valid" }, "split train, not valid"},
+		"another reach":  {func(_ string, w *parts.Requirements) { w.Reach = 30 }, "at most 20 entities within 3 hops, not 30 within 3"},
+		"other layers":   {func(_ string, w *parts.Requirements) { w.Layers = 4 }, "not 20 within 4"},
+		"another removal": {func(_ string, w *parts.Requirements) { w.Remove = configuration.RemoveNone },
 			`without "triple", not "none"; run bundle --split train --reach 20 --layers 3 --remove none --force, or give train --remove triple`},
 	} {
 		folder := "mem://" + t.Name() + "/" + strings.ReplaceAll(name, " ", "-")
@@ -225,7 +229,7 @@ func lowerReach(t *testing.T, ctx context.Context, folder string) {
 func TestDamagedPartsAreNamed(t *testing.T) {
 	t.Parallel()
 	ctx, k := t.Context(), facts(t)
-	want := parts.Want{Split: "test", Reach: 20, Layers: 3, Graph: "abc"}
+	want := parts.Requirements{Split: "test", Reach: 20, Layers: 3, Graph: "abc"}
 	for name, change := range map[string]func(url, other string) error{
 		"missing": func(url, _ string) error { return storage.Remove(ctx, url) },
 		"cut": func(url, _ string) error {

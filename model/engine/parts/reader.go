@@ -17,8 +17,8 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// Want is the split, the reach and the graph that the parts of a folder must have been found for.
-type Want struct {
+// Requirements are the split, the reach and the graph that the parts of a folder must have been found for.
+type Requirements struct {
 	Split         string
 	Reach, Layers int
 	// Remove is the configuration's Remove, for the training split.
@@ -31,15 +31,17 @@ type Want struct {
 	Graph string
 }
 
-// Place is a folder of parts, with what they must have been found for. The zero value stands for no parts: the whole
-// graph is in memory.
-type Place struct {
-	URL  string
-	Want Want
+// RequiredFolder is a folder of parts, with what they must have been found for. The zero value stands for no parts: the
+// whole graph is in memory.
+type RequiredFolder struct {
+	URL          string
+	Requirements Requirements
 }
 
 // Open opens the folder.
-func (p Place) Open(ctx context.Context) (*Folder, error) { return Open(ctx, p.URL, p.Want) }
+func (p RequiredFolder) Open(ctx context.Context) (*Folder, error) {
+	return Open(ctx, p.URL, p.Requirements)
+}
 
 // Folder is an open folder of parts. It may be used concurrently.
 type Folder struct {
@@ -67,7 +69,7 @@ type file struct {
 
 // Open opens a folder of parts. It is an error, with a remedy, if the folder is not complete, or has parts for
 // something else. The context must live until Close.
-func Open(ctx context.Context, url string, w Want) (*Folder, error) {
+func Open(ctx context.Context, url string, w Requirements) (*Folder, error) {
 	again := finding(w.Split, w.Reach, w.Layers)
 	if w.Split == Train && w.Remove != configuration.RemoveTriple {
 		again = again.With(remedy.Flag("remove", w.Remove))
@@ -128,7 +130,7 @@ func (f *Folder) readHeader(ctx context.Context, m manifest.Manifest) (err error
 }
 
 // fits returns an error unless the parts were found for the wanted split, reach and graph.
-func (h Header) fits(w Want) error {
+func (h Header) fits(w Requirements) error {
 	remove := configuration.RemoveNone
 	if w.Split == Train {
 		remove = w.Remove

@@ -100,8 +100,8 @@ func (k *KG) Folder() string { return k.folder }
 // Inductive reports whether queries of test are about another graph than the training graph.
 func (k *KG) Inductive() bool { return k.Train != k.Inference }
 
-// View returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess was
-// told so, else the training graph.
+// View returns the graph that a split's queries are about: the inference graph for test, and for valid if preprocess
+// was told so, else the training graph.
 func (k *KG) View(split string) *View {
 	if split == "test" || OnInference(k.Manifest, split) {
 		return k.Inference

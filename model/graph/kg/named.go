@@ -8,7 +8,7 @@ import (
 // All names the graph of all facts, in place of a split, whose name stands for the graph of its queries.
 const All = "all"
 
-// On returns the graph of AllFacts for All, and Of for a split.
+// On returns the graph of AllFacts for All, and View for a split.
 func (k *KG) On(ctx context.Context, name string) (*View, error) {
 	if name == All {
 		return k.AllFacts(ctx)

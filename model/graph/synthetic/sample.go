@@ -17,9 +17,9 @@ import (
 type Sample struct {
 	// Name is the value of --dataset and the name of the folder in a workspace.
 	Name string
-	// About says what its entities are.
-	About string
-	draw  func(d *draft) // nil for the family, which is drawn elsewhere
+	// Description says what its entities are.
+	Description string
+	draw        func(d *draft) // nil for the family, which is drawn elsewhere
 }
 
 // MissingFile is the file of the facts that a made-up graph lacks, in the folder of its splits.
@@ -31,10 +31,10 @@ const TypesFile = "types.tsv"
 // Samples lists the made-up graphs, the default first.
 func Samples() []Sample {
 	return []Sample{
-		{Name: "sample", About: "people and places of a made-up family"},
-		{Name: "sample-drugs", About: "made-up drugs, proteins, diseases and side effects", draw: drugs},
-		{Name: "sample-shop", About: "customers, items and brands of a made-up shop", draw: shop},
-		{Name: "sample-hierarchy", About: "terms of a made-up hierarchy of machine parts", draw: hierarchy},
+		{Name: "sample", Description: "people and places of a made-up family"},
+		{Name: "sample-drugs", Description: "made-up drugs, proteins, diseases and side effects", draw: drugs},
+		{Name: "sample-shop", Description: "customers, items and brands of a made-up shop", draw: shop},
+		{Name: "sample-hierarchy", Description: "terms of a made-up hierarchy of machine parts", draw: hierarchy},
 	}
 }
 

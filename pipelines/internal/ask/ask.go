@@ -75,7 +75,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	if a.file.given != workload.GivenQueries {
+	if a.file.tableKind != workload.GivenQueries {
 		return (&givenTriples{asking: a}).answer(ctx)
 	}
 	return a.answer(ctx)
@@ -86,7 +86,7 @@ func (a *asking) readFile(ctx context.Context) (err error) {
 	if a.file, err = a.flags.readLines(ctx, a.E, a.Loaded, a.View); err != nil {
 		return err
 	}
-	name := givenNames[a.file.given]
+	name := givenNames[a.file.tableKind]
 	if n := a.file.duplicates; n > 0 {
 		a.E.Say("%s: duplicate %s: %s; each is answered once", a.flags.queries, name, progress.Count(n))
 	}
@@ -229,7 +229,7 @@ func (a *asking) countKnown(ctx context.Context) error {
 		a.knownAnswers += int64(min(answer.MostKnown, len(known.Of(source, relation))))
 	}
 	for _, line := range a.file.queries {
-		if !a.file.given.Skips(line) {
+		if !a.file.tableKind.Skips(line) {
 			add(line.Source, line.Relation)
 		}
 	}
@@ -261,7 +261,7 @@ func (a *asking) times() float64 {
 func (a *asking) params(held lock.Lock, announce string) predict.AskParams {
 	p := predict.AskParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Probabilities, p.Walks, p.Queries = a.Probabilities, a.Walks(), a.Queries(a.times())
-	p.Queries.Given, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.given, a.ask, a.candidates(), a.Kept(), a.flags.known
+	p.Queries.TableKind, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.tableKind, a.ask, a.candidates(), a.Kept(), a.flags.known
 	if a.flags.queries != "" {
 		p.Queries.Queries = a.url(queriesFile)
 	}
@@ -286,7 +286,7 @@ func (a *asking) loads() []command.Load {
 // Build returns the Beam pipeline that answers queries, or scores triples or pairs.
 func Build(p predict.AskParams) *beam.Pipeline {
 	pipeline, scope := beam.NewPipelineWithRoot()
-	if p.Queries.Given == workload.GivenQueries {
+	if p.Queries.TableKind == workload.GivenQueries {
 		predict.Answers(scope, p)
 	} else {
 		predict.Triples(scope, p)

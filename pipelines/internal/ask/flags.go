@@ -61,9 +61,9 @@ func (f *flags) check(e *command.Environment) error {
 	switch {
 	case (f.queries == "") == (f.relation == ""):
 		return command.Usage("ask answers the queries of a file, --queries FILE, or those of relations, --relation NAME or all: give one of the two")
-	case f.queries == "" && e.Given("on_unknown"):
+	case f.queries == "" && e.HasFlag("on_unknown"):
 		return command.Usage("--on_unknown is for the lines of --queries")
-	case f.queries != "" && e.Given("sources"):
+	case f.queries != "" && e.HasFlag("sources"):
 		return command.Usage("--sources is for --relation: the lines of --queries have sources")
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	for name, given := range map[string]workload.Given{"queries": workload.GivenQueries, "triples": workload.GivenTriples} {
-		p := predict.AskParams{Folder: "mem://answers", Params: predict.Params{Model: predict.Model{Checkpoint: "epoch-001"}}}
-		p.Queries = workload.Params{Queries: "mem://queries.arrow", Given: given, QueriedGraph: workload.QueriedGraph{Graph: "mem://graph", Split: "test"}}
+	for name, given := range map[string]workload.TableKind{"queries": workload.GivenQueries, "triples": workload.GivenTriples} {
+		p := predict.AskParams{Folder: "mem://answers", Params: predict.Params{Model: predict.WorkerModel{Checkpoint: "epoch-001"}}}
+		p.Queries = workload.Params{Queries: "mem://queries.arrow", TableKind: given, QueriedGraph: workload.QueriedGraph{Graph: "mem://graph", Split: "test"}}
 		pipelinetest.Golden(t, name, pipelinetest.Graph(t, Build(p)))
 	}
 }

@@ -21,11 +21,11 @@ import (
 // lines holds what a user's file asks.
 type lines struct {
 	queries    []graph.Query         // one for each line
-	skipped    int64                 // lines with unknown names, for which queries has what workload.Given.Skips
+	skipped    int64                 // lines with unknown names, for which queries has what workload.TableKind.Skips
 	unknown    []scoring.UnknownName // of the skipped lines
 	duplicates int64                 // that repeat another one
 	sha256     string                // of the file
-	given      workload.Given
+	tableKind  workload.TableKind
 	inGraph    int64 // triples that are edges of the graph
 }
 
@@ -46,11 +46,11 @@ func (f *flags) readLines(ctx context.Context, e *command.Environment, loaded *k
 			if err != nil {
 				return err
 			}
-			if line > 1 && given != q.given {
+			if line > 1 && given != q.tableKind {
 				return remedy.Errorf(remedy.Do("put them into files of their own"),
-					"%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.given])
+					"%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.tableKind])
 			}
-			q.given = given
+			q.tableKind = given
 			switch {
 			case found.Count > before && found.Keep:
 				q.skipped++
@@ -109,7 +109,7 @@ func (q *lines) skippedText() []byte {
 const anyRelation = "?"
 
 // find looks up the names of a line, and says what it is: a query, a triple, or a pair, which has no relation.
-func find(ctx context.Context, names *scoring.Names, relations []string, line int, q triples.QueryLine) (one graph.Query, given workload.Given, err error) {
+func find(ctx context.Context, names *scoring.Names, relations []string, line int, q triples.QueryLine) (one graph.Query, given workload.TableKind, err error) {
 	one.Answer, given = graph.None, workload.GivenQueries
 	if one.Source, err = names.Entity(ctx, line, q.Source); err != nil {
 		return one, given, err

@@ -137,5 +137,5 @@ func hopsAndKnown(hops int32, known bool) (text string) {
 
 // query returns the query of an answer as a person writes it.
 func query(r parquet.Answer) string {
-	return fmt.Sprintf("%s  %s  ?", r.Source, evaluation.Queried(r.Direction, r.Relation))
+	return fmt.Sprintf("%s  %s  ?", r.Source, evaluation.QueryName(r.Direction, r.Relation))
 }

@@ -30,7 +30,7 @@ type givenTriples struct {
 const triplesShown = 20
 
 // givenNames name the lines of a file in messages, and the folders of their answers.
-var givenNames = map[workload.Given]string{workload.GivenQueries: "queries", workload.GivenTriples: "triples", workload.GivenPairs: "pairs"}
+var givenNames = map[workload.TableKind]string{workload.GivenQueries: "queries", workload.GivenTriples: "triples", workload.GivenPairs: "pairs"}
 
 // answer scores the lines, unless their scores are there.
 func (t *givenTriples) answer(ctx context.Context) error {
@@ -38,7 +38,7 @@ func (t *givenTriples) answer(ctx context.Context) error {
 		return err
 	}
 	rows := 2 * t.lines // as read, and sorted
-	if t.file.given == workload.GivenPairs {
+	if t.file.tableKind == workload.GivenPairs {
 		rows *= int64(t.relations)
 	}
 	err := t.Divide(ctx, t.MostQueries(t.queries), t.queries, budget.Use{Task: "scoring triples on this graph", Rows: rows})
@@ -54,7 +54,7 @@ func (t *givenTriples) answer(ctx context.Context) error {
 
 // count sets what there is to score, and says what the lines are.
 func (t *givenTriples) count() error {
-	what := givenNames[t.file.given]
+	what := givenNames[t.file.tableKind]
 	for _, flag := range []struct {
 		name  string
 		given bool
@@ -63,9 +63,9 @@ func (t *givenTriples) count() error {
 			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag.name, t.flags.queries, what)
 		}
 	}
-	t.lines, t.each = t.distinct, int64(t.file.given.TriplesOf(len(t.Loaded.Relations)))
+	t.lines, t.each = t.distinct, int64(t.file.tableKind.TriplesOf(len(t.Loaded.Relations)))
 	t.relations, t.Best = min(t.Best, len(t.Loaded.Relations)), 0
-	if t.file.given == workload.GivenTriples {
+	if t.file.tableKind == workload.GivenTriples {
 		t.relations = 0
 		t.E.Say("triples: %s (in the graph, and scored without themselves: %s)", progress.Count(t.lines), progress.Count(t.file.inGraph))
 	}
@@ -107,7 +107,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
-	if t.file.given == workload.GivenTriples {
+	if t.file.tableKind == workload.GivenTriples {
 		t.E.Say("\nthe least plausible first, with the tail / the head as an answer:")
 	} else {
 		t.E.Say("\nthe best relations of each pair, with the tail / the head as an answer:")
@@ -120,7 +120,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	position := 0
 	for i, r := range rows {
 		position++
-		if t.file.given == workload.GivenPairs && (i == 0 || rows[i-1].Query != r.Query) {
+		if t.file.tableKind == workload.GivenPairs && (i == 0 || rows[i-1].Query != r.Query) {
 			t.E.Say("\n%s  ?  %s", r.Head, r.Tail)
 			position = 1
 		}
@@ -129,7 +129,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 	}
 	// What is not printed, then the outputs.
 	if more > 0 {
-		t.E.Say("\n... and %s more %s in the files", progress.Count(more), givenNames[t.file.given])
+		t.E.Say("\n... and %s more %s in the files", progress.Count(more), givenNames[t.file.tableKind])
 	}
 	t.E.Say("")
 	t.SayUncertain(made)
@@ -143,14 +143,14 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 func (t *givenTriples) shown(ctx context.Context, table string) (rows []parquet.Triple, more int64, err error) {
 	err = parquet.EachPart(ctx, table, func(part []parquet.Triple) error {
 		for i, r := range part {
-			if t.file.given == workload.GivenTriples || i == 0 || part[i-1].Query != r.Query {
+			if t.file.tableKind == workload.GivenTriples || i == 0 || part[i-1].Query != r.Query {
 				more++
 			}
-			if t.file.given == workload.GivenTriples || more <= triplesShown {
+			if t.file.tableKind == workload.GivenTriples || more <= triplesShown {
 				rows = append(rows, r)
 			}
 		}
-		if t.file.given == workload.GivenTriples {
+		if t.file.tableKind == workload.GivenTriples {
 			slices.SortStableFunc(rows, evaluation.LeastPlausible)
 			rows = rows[:min(len(rows), triplesShown)]
 		}
@@ -161,7 +161,7 @@ func (t *givenTriples) shown(ctx context.Context, table string) (rows []parquet.
 
 // label returns a row's triple, or its relation below a pair.
 func (t *givenTriples) label(r parquet.Triple) string {
-	if t.file.given == workload.GivenPairs {
+	if t.file.tableKind == workload.GivenPairs {
 		return r.Relation
 	}
 	return fmt.Sprintf("%s  %s  %s", r.Head, r.Relation, r.Tail)

@@ -38,7 +38,7 @@ func prepared(t *testing.T, seed uint64, inductive bool) string {
 }
 
 // compare compares a folder of parts with those that a finder of the whole graph finds.
-func compare(t *testing.T, k *kg.KG, folder string, w parts.Want) {
+func compare(t *testing.T, k *kg.KG, folder string, w parts.Requirements) {
 	t.Helper()
 	ctx := context.Background()
 	w.Graph = k.Manifest.Checksum
@@ -83,16 +83,16 @@ func TestFlagsChooseParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		parts.Want
+		parts.Requirements
 		flags string
 	}{
-		{parts.Want{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, "--remove none --queries_per_epoch 40 --epochs 2 --seed 5"},
-		{parts.Want{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, "--queries_per_epoch 40 --epochs 1 --batch_size 8"},
-		{parts.Want{Split: "test", Reach: 15, Layers: 5, Limit: 29}, "--limit 29"},
+		{parts.Requirements{Split: "train", Reach: 90, Layers: 6, Remove: "none"}, "--remove none --queries_per_epoch 40 --epochs 2 --seed 5"},
+		{parts.Requirements{Split: "train", Reach: 12, Layers: 3, Remove: "triple"}, "--queries_per_epoch 40 --epochs 1 --batch_size 8"},
+		{parts.Requirements{Split: "test", Reach: 15, Layers: 5, Limit: 29}, "--limit 29"},
 	} {
 		arguments := []string{"--workspace", workspace, "--split", test.Split, "--reach", fmt.Sprint(test.Reach), "--layers", fmt.Sprint(test.Layers)}
 		pipelinetest.Succeed(t, Pipeline(), append(arguments, strings.Fields(test.flags)...)...)
-		compare(t, k, filepath.Join(workspace, "bundles", parts.Name(test.Split, test.Reach, test.Layers)), test.Want)
+		compare(t, k, filepath.Join(workspace, "bundles", parts.Name(test.Split, test.Reach, test.Layers)), test.Requirements)
 	}
 }
 

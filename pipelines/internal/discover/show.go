@@ -13,8 +13,8 @@ import (
 	"tagnet/stages/predict/discover"
 )
 
-// show prints the first facts of the list, what it was made of, and the outputs, and whether this run made them.
-func (d *discovering) show(ctx context.Context, made bool) error {
+// show prints the first facts of the list, what it was made of, and the outputs. They are fresh if this run made them.
+func (d *discovering) show(ctx context.Context, fresh bool) error {
 	folder := d.E.Workspace.Path(d.folder)
 	summary, err := storage.ReadJSON[metrics.Discovery](ctx, storage.Join(folder, metrics.DiscoveryFile))
 	if err != nil {
@@ -25,11 +25,11 @@ func (d *discovering) show(ctx context.Context, made bool) error {
 	}
 	d.SayWeights()
 	d.E.Say("")
-	d.SayUncertain(made)
+	d.SayUncertain(fresh)
 	d.saySummary(summary)
-	d.E.Outputs(made, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
-	d.SayExplanations(made, folder)
-	d.E.Outputs(made, storage.Join(folder, discover.Table))
+	d.E.Outputs(fresh, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
+	d.SayExplanations(fresh, folder)
+	d.E.Outputs(fresh, storage.Join(folder, discover.Table))
 	d.Next()
 	return nil
 }
@@ -39,17 +39,17 @@ func (d *discovering) showFirst(ctx context.Context, folder string, listed int64
 	const shown = 20
 	var facts []parquet.Fact
 	positions := map[int64]bool{}
-	enough := errors.New("the facts that are printed are read")
+	errEnough := errors.New("the facts that are printed are read")
 	err := parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
 		for _, r := range rows {
 			if r.Position > shown {
-				return enough
+				return errEnough
 			}
 			facts, positions[r.Position] = append(facts, r), true
 		}
 		return nil
 	})
-	if err != nil && err != enough {
+	if err != nil && err != errEnough {
 		return err
 	}
 	paths, err := d.ReadPaths(ctx, folder, positions)

@@ -94,7 +94,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 			for i, column := range c.Unread {
 				names[i] = column.Name
 			}
-			add("columns that are not read: %s", few(names))
+			add("columns that are not read: %s", shortList(names))
 		}
 		for _, column := range c.Unread {
 			if column.False > 0 {
@@ -121,7 +121,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 		list = append(list, note)
 	}
 	if len(s.Unread) > 0 {
-		add("not read: %s", few(s.Unread))
+		add("not read: %s", shortList(s.Unread))
 	}
 	// Held-out facts that the graph has make the metrics too good.
 	for _, split := range []string{"valid", "test"} {

@@ -210,7 +210,7 @@ func (f folder) lacks(split string) error {
 	const wanted = "a dataset is one file of facts, or a folder with train.txt and, to measure models, valid.txt and test.txt"
 	switch {
 	case len(f.files)+len(f.others) == 0 && len(f.folders) > 0:
-		return missing(fmt.Sprintf("%s: the folder has only folders (%s); %s; give one of them", f.url, few(f.folders), wanted))
+		return missing(fmt.Sprintf("%s: the folder has only folders (%s); %s; give one of them", f.url, shortList(f.folders), wanted))
 	case len(f.files)+len(f.others) == 0:
 		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wanted))
 	}
@@ -221,7 +221,7 @@ func (f folder) lacks(split string) error {
 	}
 	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .jsonl, .nt, .nq, .ttl, .parquet); give the path of "+
 		"the file of facts, or rename it",
-		storage.Join(f.url, f.usual(split)), f.url, few(f.all()), wanted))
+		storage.Join(f.url, f.usual(split)), f.url, shortList(f.all()), wanted))
 }
 
 // usual returns the usual name of a split's file, for messages.
@@ -258,8 +258,8 @@ func (f folder) unread(used ...string) []string {
 	})
 }
 
-// few lists names, of many the first.
-func few(names []string) string {
+// shortList lists names, of many the first.
+func shortList(names []string) string {
 	const shown = 8
 	if len(names) <= shown {
 		return strings.Join(names, ", ")
@@ -303,7 +303,7 @@ func (f folder) toSplit() (url, background string, err error) {
 		if len(f.all()) == 0 {
 			return "", "", f.lacks("train")
 		}
-		return "", "", fmt.Errorf("--split divides one file, and %s has %s: give the file", f.url, few(f.all()))
+		return "", "", fmt.Errorf("--split divides one file, and %s has %s: give the file", f.url, shortList(f.all()))
 	}
 	if err := checkReadable(url); err != nil {
 		return "", "", err

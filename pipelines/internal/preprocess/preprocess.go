@@ -229,7 +229,7 @@ func (f *flags) findMade(ctx context.Context, e *command.Environment) (dataset, 
 		begin = "no --dataset"
 	}
 	kept := e.Workspace.Path(f.made.Name)
-	e.Say("%s: using the built-in sample, %s, whose rules are known (%s)", begin, f.made.About, kept)
+	e.Say("%s: using the built-in sample, %s, whose rules are known (%s)", begin, f.made.Description, kept)
 	e.Say("true facts that it lacks, to check new facts: %s", storage.Join(kept, synthetic.MissingFile))
 	folder := fmt.Sprintf("mem://%s-%d", f.made.Name, e.Seed)
 	defer storage.RemoveAll(context.WithoutCancel(ctx), folder)
@@ -260,7 +260,7 @@ func bases(urls []string) string {
 	for _, url := range urls {
 		names = append(names, storage.Base(url))
 	}
-	return few(names)
+	return shortList(names)
 }
 
 // resolve returns the folder, or the files, that a flag names.

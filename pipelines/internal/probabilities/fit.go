@@ -103,7 +103,7 @@ func (f *Fit) jobParams() predict.FitParams {
 	return predict.FitParams{
 		Folder: f.folder, File: m.ProbabilitiesFile(),
 		Params: predict.Params{
-			Model: predict.Model{
+			Model: predict.WorkerModel{
 				Checkpoints: string(weights), Checkpoint: m.Record.Name(), Reach: m.Configuration.Reach, Threads: f.on.Threads,
 				MostThreads: f.allotment.MaxThreads, Memory: f.on.Memory * budget.MiB, Kernel: f.e.Variant(f.on.Kernel), Device: f.on.Device,
 			},

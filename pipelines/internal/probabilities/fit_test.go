@@ -212,15 +212,15 @@ func wantRemedy(t *testing.T, workspace, what, file string) {
 // elsewhere is the lock file of a run on another machine.
 const elsewhere = `{"host":"elsewhere","process":7,"token":"x"}`
 
-// own returns the folder that a run locks while it fits the probabilities of a file.
-func own(file string) string { return strings.TrimSuffix(file, ".json") }
+// fitFolder returns the folder that a run locks while it fits the probabilities of a file.
+func fitFolder(file string) string { return strings.TrimSuffix(file, ".json") }
 
 // TestHeld checks that a run waits for none whose end it would not see, and takes no fit from one that may be alive,
 // not even with --force.
 func TestHeld(t *testing.T) {
 	w, file := trained(t)
 	pipelinetest.Remove(t, file)
-	url := filepath.Join(own(file), lock.FileName)
+	url := filepath.Join(fitFolder(file), lock.FileName)
 	pipelinetest.Write(t, url, elsewhere)
 	e, _ := environment(w)
 	for _, e.Force = range []bool{false, true} {
@@ -280,7 +280,7 @@ func TestWait(t *testing.T) {
 				want = string(other)
 			}
 			pipelinetest.Remove(t, file)
-			held, err := lock.Acquire(t.Context(), own(file), "the other command", false)
+			held, err := lock.Acquire(t.Context(), fitFolder(file), "the other command", false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -329,7 +329,7 @@ func TestWait(t *testing.T) {
 func TestOthersDoNotMatter(t *testing.T) {
 	w, file := trained(t)
 	pipelinetest.Remove(t, file)
-	for _, other := range []string{filepath.Dir(file), own(file) + "0"} {
+	for _, other := range []string{filepath.Dir(file), fitFolder(file) + "0"} {
 		pipelinetest.Write(t, filepath.Join(other, lock.FileName), elsewhere)
 	}
 	e, _ := environment(w)

@@ -160,7 +160,7 @@ func (f *playground) tellGraph(ctx context.Context, e *command.Environment) erro
 	if err != nil {
 		return err
 	}
-	e.Say("facts       %s, about %s %s; %d relations follow rules", progress.Count(d.Facts), progress.Count(d.Entities), made.About, d.Relations)
+	e.Say("facts       %s, about %s %s; %d relations follow rules", progress.Count(d.Facts), progress.Count(d.Entities), made.Description, d.Relations)
 	e.Say("missing     %s facts that are true, in %s", progress.Count(int64(len(missing))), storage.Join(folder, synthetic.MissingFile))
 	return nil
 }

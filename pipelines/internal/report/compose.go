@@ -11,7 +11,7 @@ import (
 func (e *evidence) compose() page {
 	title := "Trained model"
 	switch {
-	case e.given() != nil:
+	case e.givenModel() != nil:
 		title = "Pretrained model"
 	case e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0:
 		title = "Dataset"

@@ -137,7 +137,7 @@ func (v evaluation) sampled() string {
 // trained on, and whether it approximates, or returns nothing. datasets are the names of the graph.
 func (v evaluation) origin(datasets ...string) []string {
 	var sentences []string
-	file, further, those := v.evaluated.Given, "", "these"
+	file, further, those := v.evaluated.GivenModel, "", "these"
 	if file == nil {
 		file, further, those = v.evaluated.From, ", and then trained further", "the authors'"
 	}

@@ -60,8 +60,8 @@ func (e *evidence) unreachedDiffer(v evaluation) bool {
 // windowless reports whether each layer updates all entities: with the policy full, and with the weights of a file,
 // which are scored with it.
 func (e *evidence) windowless() bool {
-	if evaluated := e.given(); evaluated != nil {
-		return evaluated.Given.Model == ""
+	if evaluated := e.givenModel(); evaluated != nil {
+		return evaluated.GivenModel.Model == ""
 	}
 	for _, v := range slices.Concat(e.evaluations, e.protocols) {
 		if v.evaluated.From != nil {

@@ -310,8 +310,8 @@ func TestUnreachedAnswersOfWeights(t *testing.T) {
 		of   workspace.Evaluated
 		says bool
 	}{
-		"a model with windows":     {workspace.Evaluated{Given: &checkpoint.Origin{Model: "wn18rr"}}, true},
-		"a file":                   {workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
+		"a model with windows":     {workspace.Evaluated{GivenModel: &checkpoint.Origin{Model: "wn18rr"}}, true},
+		"a file":                   {workspace.Evaluated{GivenModel: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
 		"a checkpoint from a file": {workspace.Evaluated{From: &checkpoint.Origin{File: "ultra_3g.pth"}}, false},
 	} {
 		v.evaluated = c.of

@@ -24,10 +24,11 @@ func TestOrigin(t *testing.T) {
 		on   string
 	}{
 		"a trained model": {workspace.Evaluated{}, "", ""},
-		"other weights":   {workspace.Evaluated{Given: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, "", "wn18rr"},
-		"published": {workspace.Evaluated{Given: published},
+		"other weights":   {workspace.Evaluated{GivenModel: &checkpoint.Origin{File: "own.pth", SHA256: "another"}}, "", "wn18rr"},
+		"published": {workspace.Evaluated{GivenModel: published},
 			"published as ultra_3g.pth, trained on FB15k-237, WN18RR and CoDEx-M. On these graphs", "umls"},
-		"a graph of its training": {workspace.Evaluated{Given: published}, "CoDEx-M. Facts of WN18RR_v2_ind are among them: these are not", "WN18RR_v2_ind"},
+		"a graph of its training": {workspace.Evaluated{GivenModel: published}, "CoDEx-M. Facts of WN18RR_v2_ind are among them: these are not",
+			"WN18RR_v2_ind"},
 		"trained further": {workspace.Evaluated{Checkpoint: "epoch-001", From: published},
 			"WN18RR and CoDEx-M, and then trained further. On the authors' graphs", "codex-s"},
 	} {
@@ -43,7 +44,7 @@ func TestOrigin(t *testing.T) {
 func TestGivenModel(t *testing.T) {
 	t.Parallel()
 	of := func(reach int) *evidence {
-		given := workspace.Evaluated{Given: &checkpoint.Origin{File: "ultra_3g.pth"}, Reach: reach}
+		given := workspace.Evaluated{GivenModel: &checkpoint.Origin{File: "ultra_3g.pth"}, Reach: reach}
 		return &evidence{workspace: workspace.New("w"), evaluations: []evaluation{{evaluated: given}}}
 	}
 	e := of(0)

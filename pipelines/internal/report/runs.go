@@ -130,10 +130,10 @@ func (e *evidence) composeRuns() section {
 	return s
 }
 
-// given returns the model of an evaluation that is not a checkpoint of the run, or nil.
-func (e *evidence) given() *workspace.Evaluated {
+// givenModel returns the model of an evaluation that is not a checkpoint of the run, or nil.
+func (e *evidence) givenModel() *workspace.Evaluated {
 	for _, v := range slices.Concat(e.evaluations, e.protocols) {
-		if v.evaluated.Given != nil {
+		if v.evaluated.GivenModel != nil {
 			return &v.evaluated
 		}
 	}
@@ -142,7 +142,7 @@ func (e *evidence) given() *workspace.Evaluated {
 
 // flags returns the flags of score that name the model of a run that has no checkpoint, or "".
 func (e *evidence) flags() string {
-	evaluated := e.given()
+	evaluated := e.givenModel()
 	if evaluated == nil {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (e *evidence) flags() string {
 
 // rescored says with which reach an evaluation scored, if that is not the one of the run's training, or returns "".
 func (e *evidence) rescored(v *evaluation) string {
-	if v == nil || v.evaluated.Given != nil || e.checkpoint == nil || v.evaluated.Reach == e.checkpoint.Configuration.Reach {
+	if v == nil || v.evaluated.GivenModel != nil || e.checkpoint == nil || v.evaluated.Reach == e.checkpoint.Configuration.Reach {
 		return ""
 	}
 	return fmt.Sprintf("scored with --reach %d", v.evaluated.Reach)

@@ -31,9 +31,10 @@ func (a *evaluating) openBundles(ctx context.Context) error {
 	if err := a.refuseBundles(); err != nil {
 		return err
 	}
-	a.flags.parts = parts.Place{
-		URL:  a.E.Workspace.Path(workspace.BundlesFolder(parts.Name(a.flags.split, c.Reach, c.Layers))),
-		Want: parts.Want{Split: a.flags.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Limit: a.flags.limit, Graph: a.Loaded.Manifest.Checksum},
+	a.flags.parts = parts.RequiredFolder{
+		URL: a.E.Workspace.Path(workspace.BundlesFolder(parts.Name(a.flags.split, c.Reach, c.Layers))),
+		Requirements: parts.Requirements{Split: a.flags.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Limit: a.flags.limit,
+			Graph: a.Loaded.Manifest.Checksum},
 	}
 	folder, err := a.flags.parts.Open(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ type flags struct {
 	split, protocol string
 	limit           int64
 	bundles         bool
-	parts           parts.Place // of the graph, of --bundles; its zero value stands for the graph
+	parts           parts.RequiredFolder // of the graph, of --bundles; its zero value stands for the graph
 }
 
 // Pipeline returns the score command.

@@ -51,7 +51,7 @@ func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32
 	ids = slices.Compact(ids)
 	named := make([]string, len(ids))
 	for i, id := range ids {
-		named[i] = evaluation.Queried(evaluation.Directed(a.Loaded.Relations, id))
+		named[i] = evaluation.QueryName(evaluation.SplitRelation(a.Loaded.Relations, id))
 	}
 	return ids, strings.Join(named, ","), nil
 }

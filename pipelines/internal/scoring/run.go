@@ -172,7 +172,7 @@ func (r *Run) Job(ctx context.Context, title string, rows int64, unit string, bu
 // Params returns the parameters of the model and of plain queries.
 func (r *Run) Params(announce string) predict.Params {
 	return predict.Params{
-		Model: predict.Model{
+		Model: predict.WorkerModel{
 			Checkpoints: string(r.Model.Folder), Checkpoint: r.Model.Record.Name(), Reach: r.Model.Configuration.Reach,
 			Threads: r.Threads, MostThreads: r.Allotment.MaxThreads, Memory: r.Memory * budget.MiB, Kernel: r.E.Variant(r.Kernel), Device: r.Device,
 		},
@@ -196,8 +196,8 @@ type Recorded struct {
 	TopK    int    `json:"top_k"`
 	// Reach is configuration.Configuration.Reach, as in training or of --reach.
 	Reach int `json:"reach,omitempty"`
-	// Given is the model of --model, or nil.
-	Given *checkpoint.Origin `json:"given,omitempty"`
+	// GivenModel is the model of --model, or nil.
+	GivenModel *checkpoint.Origin `json:"given,omitempty"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
 	From *checkpoint.Origin `json:"from,omitempty"`
 	// Tables are the parquet.Versions of the results.
@@ -209,7 +209,7 @@ func (r *Run) Recorded() Recorded {
 	record := Recorded{Checkpoint: r.Model.Record.Name(), Weights: r.Model.Record.Weights.SHA256, TopK: r.Best, Reach: r.Model.Configuration.Reach}
 	switch origin := r.Model.Record.Origin; {
 	case r.modelGiven:
-		record.Given = origin
+		record.GivenModel = origin
 	case origin != nil && origin.Relations == "":
 		record.From = origin
 	}

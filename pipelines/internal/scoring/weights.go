@@ -58,7 +58,7 @@ func (r *Run) nameModels(ctx context.Context, err error) error {
 	}
 	here := workspace.Evaluated{Checkpoint: r.Model.Record.Name()}
 	if r.modelGiven {
-		here.Given = r.Model.Record.Origin
+		here.GivenModel = r.Model.Record.Origin
 	}
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
 		field, _, _ := strings.Cut(difference, " ")

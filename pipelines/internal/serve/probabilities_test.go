@@ -160,7 +160,7 @@ func tabled(t testing.TB, heading, row []string) (a model.Answer) {
 }
 
 // asTriple returns what the server says of a fact as a triple, as the answer of a query for its heads, or its tails.
-func asTriple(t testing.TB, address string, m *answer.Model, of *answer.Judged, heads bool) model.Answer {
+func asTriple(t testing.TB, address string, m *answer.Model, of *answer.Estimated, heads bool) model.Answer {
 	t.Helper()
 	names := m.View.Entities
 	v := url.Values{"head": {names[of.Head]}, "relation": {m.KG.Relations[of.Relation]}, "tail": {names[of.Tail]}}

@@ -238,7 +238,7 @@ func (f *flags) asked() string {
 
 // prepare reads all that an opened model answers with.
 func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *answer.Model) (*model.Model, error) {
-	err := accelerator.Equip(opened, f.Device)
+	err := accelerator.SelectDevice(opened, f.Device)
 	if err == nil {
 		err = opened.Prepare()
 	}

@@ -33,7 +33,7 @@ func (t *tooShort) Error() string {
 func (d *decision) planChoice(ctx context.Context) (*plan, error) {
 	minutes := d.minutes
 	best, err := d.choose(ctx, minutes)
-	if short := (&tooShort{}); errors.As(err, &short) && !d.e.Given("minutes") {
+	if short := (&tooShort{}); errors.As(err, &short) && !d.e.HasFlag("minutes") {
 		// Nobody asked for ten minutes: where they are too few, the training takes what is enough.
 		minutes = math.Ceil(short.enough)
 		d.e.Say("%g minutes are too short on this graph: --minutes %g", short.minutes, minutes)
@@ -46,9 +46,9 @@ func (d *decision) planChoice(ctx context.Context) (*plan, error) {
 	for i := 0; i+1 < len(flags); i += 2 {
 		d.e.Decide(strings.TrimPrefix(flags[i], "--"), flags[i+1])
 	}
-	d.wanted = best.chosenSettings()
+	d.wantedSettings = best.chosenSettings()
 	best.say(d.e, minutes, d.deadline(minutes))
-	p, err := d.planWith(ctx, d.e, d.wanted)
+	p, err := d.planWith(ctx, d.e, d.wantedSettings)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ type candidate struct {
 func (d *decision) choose(ctx context.Context, minutes float64) (*candidate, error) {
 	frontier := learn.Measured()
 	choices := frontier.Choices()
-	if d.given() {
+	if d.anyChosen() {
 		choices = []string{""}
 	}
 	span := measuringTime(minutes, len(choices))

@@ -48,9 +48,9 @@ type decision struct {
 	finished bool // the folder has a manifest
 	timed    bool // the training is one for a time
 	step     step
-	// wanted are the settings of the training. Those of a training for a time are completed by its plan.
-	wanted settings
-	fit    *probabilities.Fit // of the best checkpoint, or nil until it is opened
+	// wantedSettings are the settings of the training. Those of a training for a time are completed by its plan.
+	wantedSettings settings
+	fit            *probabilities.Fit // of the best checkpoint, or nil until it is opened
 }
 
 // decide decides what to do with existing checkpoints. It changes nothing; only --force without
@@ -67,16 +67,16 @@ func (f *flags) decide(ctx context.Context, e *command.Environment) (*decision, 
 	if d.timed, err = d.isTimed(ctx); err != nil {
 		return nil, err
 	}
-	if !d.chooses() || d.given() {
-		if d.wanted, err = d.settingsOf(ctx, d.hyperparameters); err != nil {
+	if !d.chooses() || d.anyChosen() {
+		if d.wantedSettings, err = d.settingsOf(ctx, d.hyperparameters); err != nil {
 			return nil, err
 		}
-		if err := d.checkBundles(d.wanted.Configuration); err != nil {
+		if err := d.checkBundles(d.wantedSettings.Configuration); err != nil {
 			return nil, err
 		}
 	}
-	if d.timed && d.resume && d.wanted.Workers > 1 {
-		return nil, ofOneWorker(d.wanted.Workers)
+	if d.timed && d.resume && d.wantedSettings.Workers > 1 {
+		return nil, ofOneWorker(d.wantedSettings.Workers)
 	}
 	if err := d.openGraph(ctx); err != nil {
 		return nil, err
@@ -133,12 +133,12 @@ func (d *decision) nextStep(ctx context.Context) (step, error) {
 // afterComplete decides what follows on a complete training: it is extended if it is to have more epochs.
 func (d *decision) afterComplete(ctx context.Context) (step, error) {
 	n, again := len(d.records), d.command()
-	more := n > 0 && !learn.Stopped(d.records, d.wanted.Validation.Patience)
-	more = more && (d.wanted.Epochs > d.records[n-1].Epoch || d.timed && d.resume)
+	more := n > 0 && !learn.Stopped(d.records, d.wantedSettings.Validation.Patience)
+	more = more && (d.wantedSettings.Epochs > d.records[n-1].Epoch || d.timed && d.resume)
 	if more && !d.resume && d.sameRun(d.records) == nil {
 		last := d.records[n-1].Epoch
 		return 0, fmt.Errorf("%s is complete with %d epochs: %s trains %d more, %s trains all %d again",
-			d.folder, last, again.With("--resume"), d.wanted.Epochs-last, again.With("--force"), d.wanted.Epochs)
+			d.folder, last, again.With("--resume"), d.wantedSettings.Epochs-last, again.With("--force"), d.wantedSettings.Epochs)
 	}
 	if more && d.resume {
 		if _, err := d.e.Workspace.Require(ctx, d.e.Workspace.CheckpointsFolder(), again); err != nil {
@@ -191,8 +191,8 @@ func (d *decision) resumeNothing(ctx context.Context) error {
 func (d *decision) output() *workspace.Output {
 	w := d.e.Workspace
 	return &workspace.Output{
-		Workspace: w, Name: "train", Folder: w.CheckpointsFolder(), Inputs: d.inputs, Vocabulary: d.loaded.Vocabulary, Seed: d.wanted.seed,
-		Configuration: d.wanted.recorded, OutlivesInputs: true, Resumed: true, Command: d.command(), WrittenOutside: []string{w.TrainingLog()},
+		Workspace: w, Name: "train", Folder: w.CheckpointsFolder(), Inputs: d.inputs, Vocabulary: d.loaded.Vocabulary, Seed: d.wantedSettings.seed,
+		Configuration: d.wantedSettings.recorded, OutlivesInputs: true, Resumed: true, Command: d.command(), WrittenOutside: []string{w.TrainingLog()},
 	}
 }
 
@@ -240,18 +240,18 @@ func (d *decision) sameRun(records []checkpoint.Record) error {
 // differs lists in what the settings of a checkpoint differ from those that are wanted, other than in what a resumed
 // training may change.
 func (d *decision) differs(r checkpoint.Record) ([]string, error) {
-	there, here := recorded{r.Configuration.Resumed(d.wanted.Configuration), r.Rounds, r.Validation, r.Origin}, d.wanted.recorded
+	there, here := recorded{r.Configuration.Resumed(d.wantedSettings.Configuration), r.Rounds, r.Validation, r.Origin}, d.wantedSettings.recorded
 	there.Epochs = max(r.Epoch, here.Epochs)
 	there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
 	different, err := differences(there, here)
 	if err != nil {
 		return nil, err
 	}
-	if rate := steps.LearningRate(d.wanted.Configuration, r.Epoch); r.Partial == nil && r.LearningRate != rate {
+	if rate := steps.LearningRate(d.wantedSettings.Configuration, r.Epoch); r.Partial == nil && r.LearningRate != rate {
 		different = append(different, fmt.Sprintf("the learning rate is %g there, %g here", r.LearningRate, rate))
 	}
-	if r.Seed != d.wanted.seed {
-		different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, d.wanted.seed))
+	if r.Seed != d.wantedSettings.seed {
+		different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, d.wantedSettings.seed))
 	}
 	return different, nil
 }

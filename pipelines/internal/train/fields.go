@@ -47,8 +47,8 @@ type hyperparameters struct {
 	fields       []*field
 }
 
-// given reports whether something is chosen.
-func (h hyperparameters) given() bool {
+// anyChosen reports whether something is chosen.
+func (h hyperparameters) anyChosen() bool {
 	return h.preset != "" || h.from != "" || slices.ContainsFunc(h.fields, func(f *field) bool { return f.isSet })
 }
 

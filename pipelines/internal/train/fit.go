@@ -18,10 +18,10 @@ func (d *decision) openFit(ctx context.Context) (*probabilities.Fit, error) {
 		return nil, err
 	}
 	m.Folder = d.folder // where workers read the weights
-	if err := m.SetReach(d.wanted.Reach); err != nil {
+	if err := m.SetReach(d.wantedSettings.Reach); err != nil {
 		return nil, err
 	}
-	return probabilities.OpenFit(ctx, d.e, m, d.wanted.on)
+	return probabilities.OpenFit(ctx, d.e, m, d.wantedSettings.on)
 }
 
 // unfitted opens the fit of the probabilities of complete checkpoints, with --resume, and reports whether

@@ -21,8 +21,8 @@ func TestFilesShowTheTraining(t *testing.T) {
 	history := pipelinetest.Read(t, w, "runs/main/training.jsonl")
 	var text bytes.Buffer
 	e := &command.Environment{Workspace: workspace.New(w), Progress: progress.New(&text, false)}
-	made := &training{plan: &plan{e: e, decision: &decision{folder: checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints"))}}}
-	made.Configuration = configuration.Configuration{Epochs: 4}
+	trained := &training{plan: &plan{e: e, decision: &decision{folder: checkpoint.Folder(filepath.Join(w, "runs/main/checkpoints"))}}}
+	trained.Configuration = configuration.Configuration{Epochs: 4}
 	show := &display{environment: e}
 	lines := strings.SplitAfter(history, "\n")
 	shown := 7 // of a training that this one replaced
@@ -30,7 +30,7 @@ func TestFilesShowTheTraining(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(w, "runs/main/training.jsonl"), []byte(strings.Join(lines[:n], "")), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if shown = made.showFiles(t.Context(), 100, shown, show); shown != n {
+		if shown = trained.showFiles(t.Context(), 100, shown, show); shown != n {
 			t.Errorf("%d lines shown, want %d", shown, n)
 		}
 	}

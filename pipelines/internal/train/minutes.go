@@ -41,13 +41,13 @@ var amounts = []string{"epochs", "learning_rate_decay", "queries_per_epoch", "va
 func (d *decision) isTimed(ctx context.Context) (bool, error) {
 	var amount []string
 	for _, name := range amounts {
-		if d.e.Given(name) {
+		if d.e.HasFlag(name) {
 			amount = append(amount, "--"+name)
 		}
 	}
 	switch {
-	case !d.e.Given("minutes"):
-		if len(amount) > 0 || d.given() || d.bundles || d.workers > 1 || d.resume && len(d.records) > 0 || command.Elsewhere() {
+	case !d.e.HasFlag("minutes"):
+		if len(amount) > 0 || d.anyChosen() || d.bundles || d.workers > 1 || d.resume && len(d.records) > 0 || command.Elsewhere() {
 			return false, nil
 		}
 		before, err := lock.LastCommand(ctx, string(d.folder))
@@ -125,7 +125,7 @@ func (p *plan) addEpochs(more int) {
 	}
 	p.before = int(p.trained())
 	p.Epochs = p.before + more
-	p.wanted = p.settings
+	p.wantedSettings = p.settings
 	p.e.Decide("epochs", strconv.Itoa(p.Epochs))
 }
 

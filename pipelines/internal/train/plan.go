@@ -47,7 +47,7 @@ func (d *decision) plan(ctx context.Context) (*plan, error) {
 	if d.chooses() {
 		return d.planChoice(ctx)
 	}
-	p, err := d.planWith(ctx, d.e, d.wanted)
+	p, err := d.planWith(ctx, d.e, d.wantedSettings)
 	if err == nil && d.timed && d.resume {
 		err = p.lengthen(ctx)
 	}
@@ -164,7 +164,7 @@ func (p *plan) allot(ctx context.Context, sizes budget.Sizes) (budget.Allotment,
 }
 
 // drawn returns the number of queries of an epoch.
-func (p *plan) drawn() int64 { return int64(steps.Drawn(int(p.facts), p.Configuration)) }
+func (p *plan) drawn() int64 { return int64(steps.FactsPerEpoch(int(p.facts), p.Configuration)) }
 
 // work describes the jobs: the Beam pipeline that the run begins with, as others follow it for further rounds and for
 // the fit of probabilities, and the inputs of its steps; the input of the training step is an epoch's.

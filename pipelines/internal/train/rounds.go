@@ -66,7 +66,7 @@ func (t *training) runRounds(ctx context.Context, p train.Params) error {
 	for {
 		tasks := learn.Tasks(p.Run, keys, at, tasksPerJob)
 		if len(tasks) == 0 {
-			return learn.Close(ctx, p.Run)
+			return learn.RemoveRounds(ctx, p.Run)
 		}
 		if err := t.e.RunBeam(ctx, BuildRounds(p, tasks)); err != nil {
 			return err

@@ -66,10 +66,10 @@ func (d *decision) settingsOf(ctx context.Context, h hyperparameters) (settings,
 			c = c.Resumed(newest.Configuration)
 		}
 		d.continueRecord(ctx, &s, newest)
-		if !d.e.Given("workers") {
+		if !d.e.HasFlag("workers") {
 			workers = max(1, newest.Rounds.Workers)
 		}
-		if !d.e.Given("local_steps") && newest.Rounds.LocalSteps > 0 {
+		if !d.e.HasFlag("local_steps") && newest.Rounds.LocalSteps > 0 {
 			localSteps = newest.Rounds.LocalSteps
 		}
 	}
@@ -113,16 +113,16 @@ func (d *decision) continueRecord(ctx context.Context, s *settings, r checkpoint
 	if s.weights == nil {
 		s.Origin = r.Origin
 	}
-	if !d.e.Given("seed") {
+	if !d.e.HasFlag("seed") {
 		s.seed = r.Seed
 	}
-	if !d.e.Given("validate_every") {
+	if !d.e.HasFlag("validate_every") {
 		s.Validation.Every = r.Validation.Every
 	}
-	if !d.e.Given("valid_limit") {
+	if !d.e.HasFlag("valid_limit") {
 		s.Validation.Limit = r.Validation.Limit
 	}
-	if !d.e.Given("patience") {
+	if !d.e.HasFlag("patience") {
 		s.Validation.Patience = r.Validation.Patience
 	}
 	s.on.Kernel = d.continueKernel(ctx)

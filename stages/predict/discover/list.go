@@ -60,8 +60,9 @@ type ListParams struct {
 type Selected struct {
 	// Spill has their entries, in order.
 	Spill externalsort.Spill
-	// Candidates counts the facts of the range, Unclaimed those without a probability, if there are probabilities.
-	Candidates, Unclaimed int64
+	// Candidates counts the facts of the range, WithoutProbability those without a probability, if
+	// there are probabilities.
+	Candidates, WithoutProbability int64
 }
 
 // List writes the list of new facts, and explains them. Output: the URL of metrics.DiscoveryFile, when all is written.
@@ -113,7 +114,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		out.Candidates++
 		if estimator != nil {
 			if e.Estimate = estimator.Estimate(o); !e.HasProbability {
-				out.Unclaimed++
+				out.WithoutProbability++
 			}
 			if e.Probability < p.Least {
 				return nil
@@ -173,7 +174,7 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 	var spills []externalsort.Spill
 	var one Selected
 	for selected(&one) {
-		sum.Candidates, sum.Unclaimed = sum.Candidates+one.Candidates, sum.Unclaimed+one.Unclaimed
+		sum.Candidates, sum.WithoutProbability = sum.Candidates+one.Candidates, sum.WithoutProbability+one.WithoutProbability
 		sum.Spill.Records += one.Spill.Records
 		spills = append(spills, one.Spill)
 	}
@@ -203,7 +204,7 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 	if err := parquet.WriteText(ctx, storage.Join(p.Folder, Text), evaluation.FactsHeading, table, parts, evaluation.FactLines); err != nil {
 		return err
 	}
-	return p.describe(ctx, metrics.Discovery{Candidates: sum.Candidates, Listed: listed}, sum.Unclaimed)
+	return p.describe(ctx, metrics.Discovery{Candidates: sum.Candidates, Listed: listed}, sum.WithoutProbability)
 }
 
 // chunks calls each with the first listed entries of all spills, a part of the table at a time, at least once.

@@ -110,7 +110,7 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h all lists them", p.Name, all.Arg(0))
 	}
 	// The workspace, and the run in it.
-	e.temporary = p.Temporary && !e.Given("workspace")
+	e.temporary = p.Temporary && !e.HasFlag("workspace")
 	if at.root == "" && !e.temporary {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
 	}
@@ -121,8 +121,8 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	return nil
 }
 
-// Given reports whether a flag was given.
-func (e *Environment) Given(name string) (given bool) {
+// HasFlag reports whether a flag was given.
+func (e *Environment) HasFlag(name string) (given bool) {
 	e.Flags.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	return given
 }
@@ -231,7 +231,7 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 	}
 	if found := invalidValue.FindStringSubmatch(text); found != nil {
 		value, name := found[1], found[2]
-		if want := wanted(all.Lookup(name), found[3]); want != "" {
+		if want := acceptedValues(all.Lookup(name), found[3]); want != "" {
 			return FlagError(name, value, want)
 		}
 	}
@@ -241,9 +241,9 @@ func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
 // invalidValue matches the flag package's error for an invalid value: value, flag, reason.
 var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-(\S+): (.*)$`)
 
-// wanted describes the values that a flag accepts, or returns "" if that is not known. reason is
+// acceptedValues describes the values that a flag accepts, or returns "" if that is not known. reason is
 // the flag package's reason for rejecting a value.
-func wanted(f *flag.Flag, reason string) string {
+func acceptedValues(f *flag.Flag, reason string) string {
 	if want, ok := strings.CutPrefix(reason, "want "); ok {
 		return want
 	}

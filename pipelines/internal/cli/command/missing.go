@@ -25,15 +25,15 @@ func MissingFile(flag, path string, err error) error {
 		case unread == nil && len(entries) == 0:
 			text += fmt.Sprintf("; the folder %s is empty", folder)
 		case unread == nil:
-			text += fmt.Sprintf("; the folder %s has %s", folder, few(filepath.Base(path), entries))
+			text += fmt.Sprintf("; the folder %s has %s", folder, shortList(filepath.Base(path), entries))
 		}
 	}
 	return &UsageError{Text: text, Reason: err}
 }
 
-// few returns the names of entries, those most similar to a name first, and how many more there are. The names of
+// shortList returns the names of entries, those most similar to a name first, and how many more there are. The names of
 // folders end in a slash.
-func few(name string, entries []os.DirEntry) string {
+func shortList(name string, entries []os.DirEntry) string {
 	list := make([]string, len(entries))
 	for i, e := range entries {
 		list[i] = e.Name()

@@ -35,7 +35,7 @@ func ModelUsage() string {
 
 // ChooseModel sets --model to zero, and says so, where no flag names a model and nothing is trained in the workspace.
 func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
-	if e.Given("model") || e.Given("run") {
+	if e.HasFlag("model") || e.HasFlag("run") {
 		return nil
 	}
 	trained, err := checkpoint.Trained(ctx, e.Workspace.Root())
@@ -255,7 +255,7 @@ func (w *Weights) Lines(unused []string) []string {
 	if w.ref.IsNamed() {
 		kind = "model"
 	}
-	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.About)}
+	lines := []string{fmt.Sprintf("%s %s: %s", kind, w.name(), w.Description)}
 	if len(unused) > 0 {
 		lines = append(lines, fmt.Sprintf("the graph lacks %s of the relations of %s (%s); their weights are left out", progress.Count(int64(len(unused))),
 			w.name(), names.First(unused, 3)))

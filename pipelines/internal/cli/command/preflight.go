@@ -51,12 +51,12 @@ func (e *Environment) preflight(ctx context.Context) ([]check, error) {
 func slots(flink *job.Flink, overview job.Overview, o job.Options) check {
 	c := check{subject: "slots", text: fmt.Sprintf("Flink %s at %s has %d TaskManagers with %d slots, of which %d are free", overview.Version, flink.Address,
 		overview.TaskManagers, overview.Slots, overview.Free)}
-	if !flink.Given {
+	if !flink.NamedByUser {
 		c.text += " (if it is the job server's; --flink_rest names another)"
 	}
 	if o.Parallelism > overview.Free {
 		c.text += fmt.Sprintf("; --parallelism %d waits for more", o.Parallelism)
-		c.warning = flink.Given
+		c.warning = flink.NamedByUser
 	}
 	return c
 }

@@ -25,8 +25,9 @@ func (o Options) flink() bool { return strings.HasPrefix(strings.ToLower(o.Runne
 type Flink struct {
 	// Address is its host and port.
 	Address string
-	// Given reports that --flink_rest named it. Otherwise it is a guess, and may not be the cluster of the job server.
-	Given bool
+	// NamedByUser reports that --flink_rest named it. Otherwise it is a guess, and may not be the
+	// cluster of the job server.
+	NamedByUser bool
 }
 
 // Overview is the state of a Flink cluster.
@@ -44,8 +45,8 @@ func FindFlink(ctx context.Context, o Options) (*Flink, Overview, error) {
 	if !o.flink() {
 		return nil, overview, nil
 	}
-	f := &Flink{Address: *flinkREST, Given: *flinkREST != ""}
-	if !f.Given {
+	f := &Flink{Address: *flinkREST, NamedByUser: *flinkREST != ""}
+	if !f.NamedByUser {
 		host, _, err := net.SplitHostPort(o.Endpoint)
 		if err != nil {
 			return nil, overview, nil
@@ -59,7 +60,7 @@ func FindFlink(ctx context.Context, o Options) (*Flink, Overview, error) {
 	switch {
 	case err == nil:
 		return f, overview, nil
-	case f.Given:
+	case f.NamedByUser:
 		return nil, overview, fmt.Errorf("--flink_rest %s does not answer as Flink's REST API (%v): give the address of its web page, or leave the flag out",
 			f.Address, err)
 	}

@@ -30,8 +30,8 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 type Evaluated struct {
 	// Checkpoint is the name of the checkpoint, Weights the SHA-256 of its weights.
 	Checkpoint, Weights string
-	// Given is the origin of the weights of --model, or nil.
-	Given *checkpoint.Origin
+	// GivenModel is the origin of the weights of --model, or nil.
+	GivenModel *checkpoint.Origin
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
 	From *checkpoint.Origin
 	// Reach is how many entities a query propagated through at most, 0 for all.
@@ -40,10 +40,10 @@ type Evaluated struct {
 
 // Model returns the model's name for a message.
 func (m Evaluated) Model() string {
-	if m.Given == nil {
+	if m.GivenModel == nil {
 		return m.Checkpoint
 	}
-	return "--model " + cmp.Or(m.Given.Model, m.Given.File)
+	return "--model " + cmp.Or(m.GivenModel.Model, m.GivenModel.File)
 }
 
 // EvaluatedCheckpoint returns the model of the evaluation, the answers or the list in a folder. The
