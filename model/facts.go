@@ -57,20 +57,20 @@ func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, err
 		}
 	}
 	// Relations that the entity has already.
-	own := make([]bool, 2*len(m.opened.KG.Relations))
+	hasRelation := make([]bool, 2*len(m.opened.KG.Relations))
 	first, end := m.known.Pairs(id)
 	for _, r := range m.known.Relations[first:end] {
-		own[r] = true
+		hasRelation[r] = true
 	}
 	// Count, by relation, the entities like it that have a fact.
-	counts, names := make([]int, len(own)), []string{}
+	counts, names := make([]int, len(hasRelation)), []string{}
 	for from, to := 0, 0; from < m.known.Len(); from = to {
 		source := m.known.Sources[from]
 		for to < m.known.Len() && m.known.Sources[to] == source {
 			to++
 		}
 		relations := m.known.Relations[from:to]
-		if alike[source] || len(types) == 0 && slices.ContainsFunc(relations, func(r int32) bool { return own[r] }) {
+		if alike[source] || len(types) == 0 && slices.ContainsFunc(relations, func(r int32) bool { return hasRelation[r] }) {
 			for _, r := range relations {
 				counts[r]++
 			}
@@ -78,7 +78,7 @@ func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, err
 	}
 	count := map[string]int{}
 	for r, n := range counts {
-		if n > 0 && !own[r] {
+		if n > 0 && !hasRelation[r] {
 			name := m.relationName(int32(r))
 			names, count[name] = append(names, name), n
 		}

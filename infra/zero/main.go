@@ -171,11 +171,11 @@ func (o options) mixture(ctx context.Context, c configuration.Configuration) (*l
 		if err != nil {
 			return nil, err
 		}
-		trial, err := learn.ValidationGraphOf(ctx, seen.Name, loaded, o.limit, c)
+		validation, err := learn.ValidationGraphOf(ctx, seen.Name, loaded, o.limit, c)
 		if err != nil {
 			return nil, fmt.Errorf("--validate_graphs: %w", err)
 		}
-		m.Description.Valid, m.ValidationGraphs = append(m.Description.Valid, seen), append(m.ValidationGraphs, trial)
+		m.Description.Valid, m.ValidationGraphs = append(m.Description.Valid, seen), append(m.ValidationGraphs, validation)
 	}
 	return m, m.Description.Check()
 }

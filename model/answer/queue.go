@@ -148,18 +148,18 @@ func (q *queue) batchKeyOf(r Request) batchKey {
 // join puts a query into a chunk of its key: where an equal one waits, or there is space, or else into a new one.
 func (q *queue) join(a asker) {
 	query := a.call.queries[a.at]
-	wanted := q.batchKeyOf(query)
+	key := q.batchKeyOf(query)
 	var into *chunk
 	position := -1
-	for _, into = range q.open[wanted] {
+	for _, into = range q.open[key] {
 		position = slices.IndexFunc(into.queries, func(s sharedQuery) bool { return s.relation == query.Relation })
 		if position >= 0 {
 			break
 		}
 	}
 	if into == nil || position < 0 && len(into.queries) == q.most {
-		into = &chunk{key: wanted}
-		q.open[wanted] = append(q.open[wanted], into)
+		into = &chunk{key: key}
+		q.open[key] = append(q.open[key], into)
 	}
 	if position < 0 {
 		position = len(into.queries)

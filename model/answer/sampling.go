@@ -26,9 +26,9 @@ type Sampling struct {
 // must be over the graph of all facts. Facts that training did not see come first: held-out ones if preprocess divided
 // the facts, all facts if the model was not trained on the graph.
 func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
-	g, given := m.Graph, isUntrained(m.Record)
+	g, untrained := m.Graph, isUntrained(m.Record)
 	training := int64(0)
-	if !given {
+	if !untrained {
 		facts, err := m.KG.Facts(ctx)
 		if err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	}
 	s := &Sampling{Sample: m.size().Sample(training, 0)}
 	var held []graph.Fact
-	if !given && m.KG.IsDivided() {
+	if !untrained && m.KG.IsDivided() {
 		queries, err := m.KG.HeldOut(ctx)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (m *Model) Sampling(ctx context.Context) (*Sampling, error) {
 	}
 	s.Facts = s.Draw(held, probability.Facts(g))
 	for i := range s.Facts {
-		s.Facts[i].HeldOut = s.Facts[i].HeldOut || given
+		s.Facts[i].HeldOut = s.Facts[i].HeldOut || untrained
 	}
 	if !probability.Enough(s.Facts, g.BaseRelations) {
 		return &Sampling{Sample: s.Sample}, nil // FitTo says so, and nothing is observed in vain
@@ -219,8 +219,9 @@ const (
 	leastRegression = 500
 )
 
-// FitSeconds returns about how many seconds Fit takes, by a part of it that takes about a time. The weights may be any.
-func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, error) {
+// FitSeconds returns about how many seconds Fit takes, by a part of it that takes about a duration. The
+// weights may be any.
+func (m *Model) FitSeconds(ctx context.Context, duration time.Duration) (float64, error) {
 	began := time.Now()
 	s, err := m.Sampling(ctx)
 	if err != nil || s.Work() == 0 {
@@ -234,7 +235,7 @@ func (m *Model) FitSeconds(ctx context.Context, about time.Duration) (float64, e
 			return 0, err
 		}
 		// The whole fit answers fewer queries than its parts do one by one: equal ones are answered once.
-		if took := time.Since(began); parts == 1 || took > about/4 {
+		if took := time.Since(began); parts == 1 || took > duration/4 {
 			size, regression := m.size(), regressionSeconds
 			if n := len(labeled) + len(unlabeled); n >= leastRegression { // a loaded machine is slower
 				began = time.Now()

@@ -116,14 +116,14 @@ func (b *between) placeBuffers(of *batch, n, slots int) {
 	if !b.training {
 		return
 	}
-	var own []int32 // of a chunk, every base relation has the slot of its number
+	var slotsByRelation []int32 // of a chunk, every base relation has the slot of its number
 	for i := range n {
-		own = append(own, int32(i))
+		slotsByRelation = append(slotsByRelation, int32(i))
 		for r := range b.relations {
 			b.candidates = append(b.candidates, int32(r))
 		}
 	}
-	b.memory.copyIn(b.freshSlots, device.Bytes(own))
+	b.memory.copyIn(b.freshSlots, device.Bytes(slotsByRelation))
 }
 
 // base returns the base relation of a query's.

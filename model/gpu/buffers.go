@@ -102,13 +102,13 @@ func (e *engine) free() int64 {
 	return max(free-min(reserve, free/8), 0)
 }
 
-// placeBuffers allocates the buffers of as many queries as fit a chunk of bytes, at least one, at most wanted.
-func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
+// placeBuffers allocates the buffers of as many queries as fit a chunk of bytes, at least one, at most mostQueries.
+func (e *engine) placeBuffers(stride, mostQueries int, chunk int64) error {
 	if e.memory.err != nil {
 		return e.memory.err
 	}
 	var each, once int64
-	for _, buffer := range e.buffers(stride, wanted) {
+	for _, buffer := range e.buffers(stride, mostQueries) {
 		each, once = each+buffer.bytes+256, once+buffer.once+256
 	}
 	indexed, err := e.indexed(stride)
@@ -121,11 +121,11 @@ func (e *engine) placeBuffers(stride, wanted int, chunk int64) error {
 		if !e.training {
 			slots = min(b.bases(), chunk/4/b.slotBytes())
 		}
-		eachBase, bases = b.needs(wanted)
+		eachBase, bases = b.needs(mostQueries)
 		eachBase, once = eachBase+b.slotBytes(), once+bases+slots*b.slotBytes()
 		bases = b.bases()
 	}
-	e.capacity = int(min(int64(wanted), max(1, queriesIn(chunk-once, each, eachBase, bases)), indexed))
+	e.capacity = int(min(int64(mostQueries), max(1, queriesIn(chunk-once, each, eachBase, bases)), indexed))
 	together := min(int64(e.capacity), bases)
 	needed, free := each*int64(e.capacity)+eachBase*together+once, e.free()
 	if needed > free {

@@ -27,8 +27,8 @@ func toyMixture(t testing.TB) Data {
 	}
 	small := TrainingGraph{Graph: g, Train: trainingSet(g, facts)}
 	first := toy(t)
-	trials := []ValidationGraph{first.validationGraph(), {Graph: g, Queries: requestsOf(g, facts[:4], facts)}}
-	trials[0].Name, trials[1].Name = "toy", "small"
+	validationGraphs := []ValidationGraph{first.validationGraph(), {Graph: g, Queries: requestsOf(g, facts[:4], facts)}}
+	validationGraphs[0].Name, validationGraphs[1].Name = "toy", "small"
 	return Data{Mixture: &Mixture{
 		Description: checkpoint.Mixture{
 			Graphs:   []checkpoint.Seen{{Name: "toy", Facts: int64(len(first.Train.Facts))}, {Name: "small", Facts: int64(len(facts))}},
@@ -38,7 +38,7 @@ func toyMixture(t testing.TB) Data {
 					Degree: synthetic.Range{Least: 2, Most: 3}}},
 			Valid: []checkpoint.Seen{{Name: "toy"}, {Name: "small"}},
 		},
-		TrainingGraphs: []TrainingGraph{first.TrainingGraph, small}, ValidationGraphs: trials,
+		TrainingGraphs: []TrainingGraph{first.TrainingGraph, small}, ValidationGraphs: validationGraphs,
 	}}
 }
 

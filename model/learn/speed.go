@@ -52,9 +52,9 @@ func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error
 		return s, nil
 	}
 	// Ranks of more and more queries: with few, threads wait for each other.
-	trial := l.validationGraphs[0]
+	validation := l.validationGraphs[0]
 	model := answer.Model{
-		Graph: trial.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: trial.Relations,
+		Graph: validation.Graph, Configuration: l.Configuration, Parameters: l.parameters, Relations: validation.Relations,
 		Resources: answer.Resources{Kernel: l.kernel, Threads: l.Threads, Device: &l.device},
 	}
 	defer model.Close()
@@ -63,8 +63,8 @@ func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error
 	}
 	ranked := 0
 	began = time.Now()
-	for batch := 8 * l.Threads; ranked < len(trial.Queries) && (ranked == 0 || time.Since(began) < span/3); batch *= 2 {
-		queries := trial.Queries[ranked:min(ranked+batch, len(trial.Queries))]
+	for batch := 8 * l.Threads; ranked < len(validation.Queries) && (ranked == 0 || time.Since(began) < span/3); batch *= 2 {
+		queries := validation.Queries[ranked:min(ranked+batch, len(validation.Queries))]
 		if ranked == 0 { // makes the threads' buffers
 			if _, err := model.Answer(ctx, queries[:1], answer.Kept{}); err != nil {
 				return s, err
@@ -75,7 +75,7 @@ func (l *learner) measure(ctx context.Context, span time.Duration) (Speed, error
 			return s, err
 		}
 		ranked += len(queries)
-		s.Ranked = time.Since(began).Seconds() / float64(answer.Rows(trial.Queries[:ranked]))
+		s.Ranked = time.Since(began).Seconds() / float64(answer.Rows(validation.Queries[:ranked]))
 	}
 	return s, nil
 }

@@ -70,13 +70,13 @@ func size(r checkpoint.Record) string {
 
 // trained returns weights that tagnet trained. Those of any graph are trained further on one graph, after many, for an
 // epoch at a low rate.
-func trained(r checkpoint.Record, tensors []safetensors.Tensor[float32], name, about string) *Weights {
+func trained(r checkpoint.Record, tensors []safetensors.Tensor[float32], name, description string) *Weights {
 	w := &Weights{
 		Origin:      checkpoint.Origin{Model: name, File: r.Weights.Name, SHA256: r.Weights.SHA256},
-		Description: about, Further: r.Configuration, Record: r, tensors: tensors,
+		Description: description, Further: r.Configuration, Record: r, tensors: tensors,
 	}
 	if r.Mixture != nil {
-		w.Description = fmt.Sprintf("of any graph, trained on %s, %s", strings.Join(r.Mixture.Names(), ", "), about)
+		w.Description = fmt.Sprintf("of any graph, trained on %s, %s", strings.Join(r.Mixture.Names(), ", "), description)
 	}
 	if r.Configuration.Transfers() {
 		w.Further.Epochs, w.Further.LearningRate, w.Further.LearningRateDecay = 1, 5e-4, configuration.Default().LearningRateDecay

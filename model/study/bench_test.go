@@ -86,13 +86,13 @@ func BenchmarkAgainstPlain(b *testing.B) {
 }
 
 func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel, gather Gather) {
-	const hops, apart = 6, 20 // one source in 20 is searched alone too
+	const hops, sourcesApart = 6, 20 // one source in 20 is searched alone too
 	switching, distances, queue := graph.NewSearcher(g), make([]uint8, g.Entities), make([]int32, 0, g.Entities)
 	s := NewSearcher(g, k, Words(k.RowWidths(), g.Entities, len(sources), gather, 1<<30), gather)
 	s.visitNeighbors(NewNeighbors(g))
 	alone := func(search func(source int32)) time.Duration {
 		begin := time.Now()
-		for i := 0; i < len(sources); i += apart {
+		for i := 0; i < len(sources); i += sourcesApart {
 			search(sources[i])
 			if gather.Levels {
 				CountLevels(g, distances, hops)
@@ -115,7 +115,7 @@ func againstPlain(b *testing.B, g *graph.Graph, sources []int32, k kernel.Kernel
 		switched += alone(func(source int32) { switching.Search(source, hops, graph.Query{}, distances) })
 	}
 	per := func(d time.Duration, sources int) float64 { return 1e6 * d.Seconds() / float64(b.N) / float64(sources) }
-	some := (len(sources) + apart - 1) / apart
+	some := (len(sources) + sourcesApart - 1) / sourcesApart
 	perSource, perPlain, perSwitching := per(together, len(sources)), per(plain, some), per(switched, some)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(perSource, "µs/source")

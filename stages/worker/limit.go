@@ -55,12 +55,12 @@ func Enter(ctx context.Context, threads int) (_ context.Context, leave func(), e
 	}, nil
 }
 
-// Threads returns the number of threads of a step in this process: given or, if that is 0, one a core, at most limit
+// Threads returns the number of threads of a step in this process: threads or, if that is 0, one a core, at most limit
 // unless that is 0.
-func Threads(given, limit int) int {
+func Threads(threads, limit int) int {
 	switch cores := runtime.GOMAXPROCS(0); {
-	case given > 0:
-		return given
+	case threads > 0:
+		return threads
 	case limit > 0:
 		return min(cores, limit)
 	default:

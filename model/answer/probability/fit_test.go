@@ -31,7 +31,7 @@ func observed(f graph.Fact, score float64, random *rand.Rand) Observation {
 
 // newWorld returns a graph of facts of two relations, and of few facts of others: relation 2 has 10, relation 3 has
 // one. true candidates score apart more than the others.
-func newWorld(t *testing.T, facts, missing, others int, apart float64) *world {
+func newWorld(t *testing.T, facts, missing, others int, separation float64) *world {
 	t.Helper()
 	const entities = 1000
 	random := rand.New(rand.NewPCG(5, uint64(facts)))
@@ -58,14 +58,14 @@ func newWorld(t *testing.T, facts, missing, others int, apart float64) *world {
 	})
 	w := &world{around: NewSurroundings(newGraph(t, entities, 5, known)), isTrue: map[graph.Fact]bool{}}
 	for _, f := range known {
-		w.labeled = append(w.labeled, Labeled{Observation: observed(f, apart, random)})
+		w.labeled = append(w.labeled, Labeled{Observation: observed(f, separation, random)})
 	}
 	for _, f := range draw(missing, two) {
 		w.isTrue[f] = true
-		w.candidates = append(w.candidates, observed(f, apart, random))
+		w.candidates = append(w.candidates, observed(f, separation, random))
 	}
 	for _, f := range draw(others, func(int) int32 { return random.Int32N(5) }) {
-		w.candidates = append(w.candidates, observed(f, -apart, random))
+		w.candidates = append(w.candidates, observed(f, -separation, random))
 	}
 	return w
 }

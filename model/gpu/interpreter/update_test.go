@@ -29,8 +29,8 @@ const width, dim = 416, 32
 
 // updateLayer is the input of the kernel in testdata/update.cu: [n, 416] features, a layer norm, a residual.
 type updateLayer struct {
-	n                                         int
-	features, weight, bias, scale, shift, own []float32
+	n                                              int
+	features, weight, bias, scale, shift, residual []float32
 }
 
 func randomLayer(n int) *updateLayer {
@@ -67,7 +67,7 @@ func (l *updateLayer) forward() []float32 {
 		share := 1 / float32(math.Sqrt(float64(squares/dim+1e-5)))
 		for j, x := range row {
 			x = fma32(float32((x-mean)*share), l.scale[j], l.shift[j])
-			out[i*dim+j] = l.own[i*dim+j] + max(x, 0)
+			out[i*dim+j] = l.residual[i*dim+j] + max(x, 0)
 		}
 	}
 	return out
@@ -84,7 +84,7 @@ func (l *updateLayer) launch(t testing.TB, d *Device, ptx string, weight []float
 		t.Fatal(err)
 	}
 	err = d.Launch(kernels[0], (rows+63)/64, 128, int32(rows), upload(t, d, l.features), upload(t, d, weight), upload(t, d, l.bias), upload(t, d, l.scale),
-		upload(t, d, l.shift), upload(t, d, l.own), out)
+		upload(t, d, l.shift), upload(t, d, l.residual), out)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Fatal(err)
 	}
 	arguments := []any{int32(l.n), upload(b, d, l.features), upload(b, d, l.weight), upload(b, d, l.bias), upload(b, d, l.scale), upload(b, d, l.shift),
-		upload(b, d, l.own), out}
+		upload(b, d, l.residual), out}
 	for b.Loop() {
 		if err := d.Launch(kernels[0], (l.n+63)/64, 128, arguments...); err != nil {
 			b.Fatal(err)

@@ -161,12 +161,12 @@ func (o *opened) Close() error   { return o.do("close") }
 // trainer trains copies of parameters and solver.
 type trainer struct {
 	*steps.Trainer
-	devices          *Devices
-	parameters, copy *parameters.Set[float32]
-	solver, own      *steps.Adam
-	next             func() ([]steps.Example, uint64)
-	announced        []steps.Example
-	seed             uint64 // of announced
+	devices              *Devices
+	parameters, copy     *parameters.Set[float32]
+	solver, copiedSolver *steps.Adam
+	next                 func() ([]steps.Example, uint64)
+	announced            []steps.Example
+	seed                 uint64 // of announced
 }
 
 // NewTrainer returns a trainer with a copy of the parameters and of the solver, as a device has them;
@@ -179,15 +179,15 @@ func (o *opened) NewTrainer(g *graph.Graph, between *relations.Graph, c configur
 	layout := parameters.Layout(c, g.RelationCount())
 	t := &trainer{
 		devices: o.Devices, parameters: p, copy: parameters.NewSet[float32](layout),
-		solver: solver, own: steps.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
+		solver: solver, copiedSolver: steps.NewAdam(layout, solver.LearningRate, solver.WeightDecay, o.Kernel),
 	}
-	t.own.Decoupled = solver.Decoupled
+	t.copiedSolver.Decoupled = solver.Decoupled
 	copySet(t.copy, p)
-	if err := t.own.Restore(solver.State()); err != nil {
+	if err := t.copiedSolver.Restore(solver.State()); err != nil {
 		return nil, err
 	}
 	var err error
-	t.Trainer, err = steps.New(g, between, c, t.copy, t.own, 1, o.Kernel)
+	t.Trainer, err = steps.New(g, between, c, t.copy, t.copiedSolver, 1, o.Kernel)
 	return t, err
 }
 
@@ -207,7 +207,7 @@ func (t *trainer) Step(examples []steps.Example, seed uint64) (steps.Result, err
 	if err := t.devices.do("step"); err != nil {
 		return steps.Result{}, err
 	}
-	t.own.LearningRate, t.own.WeightDecay = t.solver.LearningRate, t.solver.WeightDecay
+	t.copiedSolver.LearningRate, t.copiedSolver.WeightDecay = t.solver.LearningRate, t.solver.WeightDecay
 	if t.announced = nil; t.next != nil {
 		t.announced, t.seed = t.next()
 		t.announced, t.next = slices.Clone(t.announced), nil
@@ -220,7 +220,7 @@ func (t *trainer) Store() error {
 		return err
 	}
 	copySet(t.parameters, t.copy)
-	return t.solver.Restore(t.own.State())
+	return t.solver.Restore(t.copiedSolver.State())
 }
 
 func (t *trainer) Load() error {
@@ -228,7 +228,7 @@ func (t *trainer) Load() error {
 		return err
 	}
 	copySet(t.copy, t.parameters)
-	return t.own.Restore(t.solver.State())
+	return t.copiedSolver.Restore(t.solver.State())
 }
 
 func (t *trainer) Close() error { return t.devices.do("close trainer") }

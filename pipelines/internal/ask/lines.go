@@ -42,19 +42,19 @@ func (f *flags) readLines(ctx context.Context, e *command.Environment, loaded *k
 		err = triples.ReadQueries(name, r, func(line int, text triples.QueryLine) error {
 			// Triples, pairs and queries are not mixed in one file.
 			before := found.Count
-			one, given, err := find(ctx, found, loaded.Relations, line, text)
+			one, kind, err := find(ctx, found, loaded.Relations, line, text)
 			if err != nil {
 				return err
 			}
-			if line > 1 && given != q.tableKind {
+			if line > 1 && kind != q.tableKind {
 				return remedy.Errorf(remedy.Do("put them into files of their own"),
-					"%s:%d: one of the %s among %s", name, line, givenNames[given], givenNames[q.tableKind])
+					"%s:%d: one of the %s among %s", name, line, givenNames[kind], givenNames[q.tableKind])
 			}
-			q.tableKind = given
+			q.tableKind = kind
 			switch {
 			case found.Count > before && found.Keep:
 				q.skipped++
-				q.queries = append(q.queries, given.Skipped())
+				q.queries = append(q.queries, kind.Skipped())
 				return nil
 			case found.Count > 0 && !found.Keep:
 				return nil
@@ -63,7 +63,7 @@ func (f *flags) readLines(ctx context.Context, e *command.Environment, loaded *k
 			switch {
 			case seen[one]:
 				q.duplicates++
-			case given == workload.GivenTriples && view.Graph.Has(one.Source, one.Relation, one.Answer):
+			case kind == workload.GivenTriples && view.Graph.Has(one.Source, one.Relation, one.Answer):
 				q.inGraph++
 			}
 			seen[one] = true
@@ -109,21 +109,21 @@ func (q *lines) skippedText() []byte {
 const anyRelation = "?"
 
 // find looks up the names of a line, and says what it is: a query, a triple, or a pair, which has no relation.
-func find(ctx context.Context, names *scoring.Names, relations []string, line int, q triples.QueryLine) (one graph.Query, given workload.TableKind, err error) {
-	one.Answer, given = graph.None, workload.GivenQueries
+func find(ctx context.Context, names *scoring.Names, relations []string, line int, q triples.QueryLine) (one graph.Query, kind workload.TableKind, err error) {
+	one.Answer, kind = graph.None, workload.GivenQueries
 	if one.Source, err = names.Entity(ctx, line, q.Source); err != nil {
-		return one, given, err
+		return one, kind, err
 	}
 	if q.Tail != "" {
-		given = workload.GivenTriples
+		kind = workload.GivenTriples
 	}
 	if _, named := slices.BinarySearch(relations, anyRelation); q.Tail != "" && q.Relation == anyRelation && !named {
-		given = workload.GivenPairs
+		kind = workload.GivenPairs
 	} else if one.Relation, err = names.Relation(ctx, line, q.Relation, q.Inverse); err != nil {
-		return one, given, err
+		return one, kind, err
 	}
 	if q.Tail != "" {
 		one.Answer, err = names.Entity(ctx, line, q.Tail)
 	}
-	return one, given, err
+	return one, kind, err
 }

@@ -57,9 +57,9 @@ func (t *givenTriples) count() error {
 	what := givenNames[t.file.tableKind]
 	for _, flag := range []struct {
 		name  string
-		given bool
+		isSet bool
 	}{{"candidates", t.Candidates != nil}, {"known", t.flags.known}, {"explain", t.Kept() > 0}} {
-		if flag.given {
+		if flag.isSet {
 			return command.Usage("--%s is for queries, lines of source and relation; %s has %s", flag.name, t.flags.queries, what)
 		}
 	}

@@ -162,11 +162,11 @@ func (d *discovering) runJobs(ctx context.Context, held lock.Lock) error {
 		}
 	}
 	// Each candidate needs the rank of its other query, too.
-	wanted, err := d.spillFolder(held).CountWanted(ctx, d.passNames())
+	backwardQueries, err := d.spillFolder(held).CountWanted(ctx, d.passNames())
 	if err != nil {
 		return err
 	}
-	err = d.Job(ctx, "asking backward", wanted, "facts", func(announce string) *beam.Pipeline {
+	err = d.Job(ctx, "asking backward", backwardQueries, "facts", func(announce string) *beam.Pipeline {
 		return BuildBackward(d.backwardParams(held, announce))
 	})
 	if err != nil {

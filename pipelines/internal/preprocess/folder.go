@@ -207,12 +207,12 @@ func (f folder) file(split string, required bool) (string, error) {
 
 // lacks returns the error of a split whose file is missing.
 func (f folder) lacks(split string) error {
-	const wanted = "a dataset is one file of facts, or a folder with train.txt and, to measure models, valid.txt and test.txt"
+	const wantedFiles = "a dataset is one file of facts, or a folder with train.txt and, to measure models, valid.txt and test.txt"
 	switch {
 	case len(f.files)+len(f.others) == 0 && len(f.folders) > 0:
-		return missing(fmt.Sprintf("%s: the folder has only folders (%s); %s; give one of them", f.url, shortList(f.folders), wanted))
+		return missing(fmt.Sprintf("%s: the folder has only folders (%s); %s; give one of them", f.url, shortList(f.folders), wantedFiles))
 	case len(f.files)+len(f.others) == 0:
-		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wanted))
+		return missing(fmt.Sprintf("%s: the folder does not exist or is empty; %s", f.url, wantedFiles))
 	}
 	for _, name := range f.others {
 		if other := facts.Foreign(name); other != "" {
@@ -221,7 +221,7 @@ func (f folder) lacks(split string) error {
 	}
 	return missing(fmt.Sprintf("%s not found: %s has %s; %s (or .tsv, .csv, .jsonl, .nt, .nq, .ttl, .parquet); give the path of "+
 		"the file of facts, or rename it",
-		storage.Join(f.url, f.usual(split)), f.url, shortList(f.all()), wanted))
+		storage.Join(f.url, f.usual(split)), f.url, shortList(f.all()), wantedFiles))
 }
 
 // usual returns the usual name of a split's file, for messages.

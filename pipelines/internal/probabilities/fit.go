@@ -52,9 +52,9 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on co
 		e.Say("answers have scores, but no probabilities: these are fitted in the graph of all facts, which --bundles does not hold")
 		return nil, nil
 	}
-	own := answer.New(m.KG, m.Record, m.Parameters, answer.Resources{}) // the fit takes other threads and memory than the caller's model
-	own.Folder, own.Configuration = m.Folder, m.Configuration
-	all, err := own.OverAllFacts(ctx)
+	fitModel := answer.New(m.KG, m.Record, m.Parameters, answer.Resources{}) // the fit takes other threads and memory than the caller's model
+	fitModel.Folder, fitModel.Configuration = m.Folder, m.Configuration
+	all, err := fitModel.OverAllFacts(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (e *evidence) composeRuns() section {
 		t.Note = "Of the configuration, what differs between runs."
 	}
 	// A row for each run: its metrics, the difference to the page's run, messages.
-	own := e.ofSplit(split)
+	pageEvaluation := e.ofSplit(split)
 	differing := differences(e.runs)
 	var better, worse []string
 	for i, r := range e.runs {
@@ -97,9 +97,9 @@ func (e *evidence) composeRuns() section {
 			if v.ranks != nil {
 				row[3] = interval(v.ranks.whole.MRR())
 			}
-			if r != e && v.ranks != nil && own.ranks != nil && v.Queries == own.Queries {
-				change := m.MRR - own.Pessimistic.MRR
-				d, ok := v.ranks.whole.Difference(own.ranks.whole)
+			if r != e && v.ranks != nil && pageEvaluation.ranks != nil && v.Queries == pageEvaluation.Queries {
+				change := m.MRR - pageEvaluation.Pessimistic.MRR
+				d, ok := v.ranks.whole.Difference(pageEvaluation.ranks.whole)
 				row[6] = difference(change, d, ok)
 				if ok && d.Excludes(0) && change > 0 {
 					better = append(better, r.workspace.Run())

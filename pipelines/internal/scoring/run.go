@@ -42,8 +42,8 @@ type Run struct {
 
 // Open opens the graph, or its outline without edges, and the model, bounds Best by the entities, and checks the
 // device. It writes nothing.
-func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, outline bool) (*Run, error) {
-	r := &Run{Flags: f, E: e, GraphName: about}
+func (f *Flags) Open(ctx context.Context, e *command.Environment, graphName string, outline bool) (*Run, error) {
+	r := &Run{Flags: f, E: e, GraphName: graphName}
 	var err error
 	open := e.Workspace.OpenGraph
 	if outline {
@@ -67,7 +67,7 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, about string, 
 	if err := command.SetReach(&r.Model.Configuration, f.Reach); err != nil {
 		return nil, err
 	}
-	if r.View, err = r.Loaded.On(ctx, about); err != nil {
+	if r.View, err = r.Loaded.On(ctx, graphName); err != nil {
 		return nil, err
 	}
 	r.Best = min(r.Best, r.View.Graph.Entities)

@@ -14,9 +14,9 @@ import (
 // reloader hands each request to the server of the newest graph. A request stays with the one that it came to.
 type reloader struct {
 	e *command.Environment
-	// load opens the graph and model of the workspace as they are now; beside are the settings of the server that is
+	// load opens the graph and model of the workspace as they are now; earlier are the settings of the server that is
 	// open, or nil.
-	load func(beside *settings) (settings, error)
+	load func(earlier *settings) (settings, error)
 	// fit begins to make the probabilities of a server once the fit of the earlier server has ended, which
 	// is nil for the first.
 	fit func(s, earlier *server)

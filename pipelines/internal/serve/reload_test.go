@@ -182,10 +182,10 @@ func TestReloadBesideAFit(t *testing.T) {
 func TestHangupDuringReload(t *testing.T) {
 	l, _, _ := reloading(t)
 	load, begun, blocked := l.load, make(chan struct{}), make(chan struct{})
-	l.load = func(beside *settings) (settings, error) {
+	l.load = func(earlier *settings) (settings, error) {
 		begun <- struct{}{}
 		<-blocked
-		return load(beside)
+		return load(earlier)
 	}
 	signals := &hangups{received: make(chan os.Signal)}
 	_, stop := serving(t, l, signals)

@@ -106,8 +106,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	l.fit = func(s, earlier *server) {
 		s.fit(ctx, earlier, l.say)
 	}
-	l.load = func(beside *settings) (settings, error) {
-		opened, err := f.load(ctx, e, beside)
+	l.load = func(earlier *settings) (settings, error) {
+		opened, err := f.load(ctx, e, earlier)
 		opened.failures, opened.reload = e.Err, l.reload
 		opened.local = listener.Addr().(*net.TCPAddr).IP.IsLoopback()
 		if e.Verbose {
@@ -166,13 +166,13 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 
 // load loads the model, after the checks that score makes, and divides the memory, beside what the earlier model takes
 // unless that is nil.
-func (f *flags) load(ctx context.Context, e *command.Environment, beside *settings) (settings, error) {
+func (f *flags) load(ctx context.Context, e *command.Environment, earlier *settings) (settings, error) {
 	w := e.Workspace
 	loaded, _, err := w.OpenGraph(ctx)
 	if err != nil {
 		return settings{}, err
 	}
-	opened, given, err := e.Open(ctx, f.Model, loaded)
+	opened, notCheckpoint, err := e.Open(ctx, f.Model, loaded)
 	if err != nil {
 		return settings{}, err
 	}
@@ -203,8 +203,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 	estimate.Held += perQuery * int64(f.queue)
 	// During a reload both models are held.
 	needed, threads := estimate, f.Threads
-	if beside != nil {
-		needed, threads = beside.with(estimate), beside.threads
+	if earlier != nil {
+		needed, threads = earlier.with(estimate), earlier.threads
 	}
 	allotment, err := e.Allot(needed, f.Memory, threads)
 	if err != nil {
@@ -221,7 +221,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, beside *settin
 		return settings{}, err
 	}
 	named := m.Checkpoint()
-	if given {
+	if notCheckpoint {
 		named = "model " + cmp.Or(opened.Record.Origin.Model, opened.Record.Origin.File)
 	}
 	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: allotment.Threads, queue: f.queue,

@@ -84,10 +84,10 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	}
 	add, end := discovery.Lacking(func(q graph.Query, answers []int32) error { return a.add(ctx, q, answers) })
 	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("%s-%02d", backwardName, number))
-	wanted := 0
+	wantedRecords := 0
 	err = externalsort.MergeRows(ctx, spills, prefix, func(r externalsort.Row, tag int) error {
 		if tag == discovery.IsWanted {
-			wanted++
+			wantedRecords++
 		}
 		return add(r, tag)
 	})
@@ -100,7 +100,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	if err := a.ask(ctx); err != nil {
 		return err
 	}
-	wantedRows.Inc(ctx, int64(wanted-a.askedRows))
+	wantedRows.Inc(ctx, int64(wantedRecords-a.askedRows))
 	return nil
 }
 

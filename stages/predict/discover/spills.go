@@ -93,7 +93,7 @@ func (p SpillFolder) ofRange(ctx context.Context, names []string, kind, entityRa
 
 // CountWanted returns the number of wanted records in some indexes: a candidate has one for the other query of its
 // fact, which must rank it, too.
-func (p SpillFolder) CountWanted(ctx context.Context, names []string) (wanted int64, err error) {
+func (p SpillFolder) CountWanted(ctx context.Context, names []string) (records int64, err error) {
 	for _, name := range names {
 		index, err := p.Index(ctx, name)
 		if err != nil {
@@ -101,11 +101,11 @@ func (p SpillFolder) CountWanted(ctx context.Context, names []string) (wanted in
 		}
 		for _, s := range index.Sections {
 			if s.Kind == answerRecords && s.Spill.Tag == discovery.IsWanted {
-				wanted += s.Spill.Records
+				records += s.Spill.Records
 			}
 		}
 	}
-	return wanted, nil
+	return records, nil
 }
 
 // writeFacts writes candidates as facts to a spill file with a name, and emits its sections.

@@ -50,32 +50,33 @@ type location struct{ root, run string }
 // flags registers the pipeline's flags. Those that all pipelines share set the environment's fields
 // and the location.
 func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
-	own := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	pipelineFlags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	if p.Temporary {
-		own.StringVar(&at.root, "workspace", "", "`folder` or gs://bucket/prefix that is kept, and used again by a later run; without it a temporary "+
-			"folder, which is removed at the end")
+		pipelineFlags.StringVar(&at.root, "workspace", "",
+			"`folder` or gs://bucket/prefix that is kept, and used again by a later run; without it a temporary "+
+				"folder, which is removed at the end")
 	} else {
-		own.StringVar(&at.root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
+		pipelineFlags.StringVar(&at.root, "workspace", "./workspace", "`folder` or gs://bucket/prefix that holds all input and output")
 	}
 	at.run = checkpoint.DefaultRun
 	if workspace.HasRun(p.Name) {
-		own.StringVar(&at.run, "run", checkpoint.DefaultRun, "`name` of the model in the workspace, a folder below runs/")
+		pipelineFlags.StringVar(&at.run, "run", checkpoint.DefaultRun, "`name` of the model in the workspace, a folder below runs/")
 	}
 	verbose := "print each request"
 	if !p.Serves {
-		own.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
-		own.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
+		pipelineFlags.Int64Var(&e.Seed, "seed", 0, "seed of all random numbers")
+		pipelineFlags.BoolVar(&e.Force, "force", false, "overwrite existing outputs")
 		verbose = "print Beam's log"
 	}
 	if !p.WithoutJobs {
-		own.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
+		pipelineFlags.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
 	}
-	own.BoolVar(&e.Verbose, "verbose", false, verbose)
-	own.BoolVar(&e.helpBeam, "help_beam", false, "print the flags of Beam and its runners")
+	pipelineFlags.BoolVar(&e.Verbose, "verbose", false, verbose)
+	pipelineFlags.BoolVar(&e.helpBeam, "help_beam", false, "print the flags of Beam and its runners")
 	if p.Flags != nil {
-		p.Flags(own)
+		p.Flags(pipelineFlags)
 	}
-	return own
+	return pipelineFlags
 }
 
 // parse reads the arguments into the environment's fields, the pipeline's own flags and
@@ -83,11 +84,11 @@ func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 func (e *Environment) parse(p Pipeline, arguments []string) error {
 	var at location
 	// Beam's flags are parsed with the pipeline's, which hide flags of the same name.
-	own := p.flags(e, &at)
+	pipelineFlags := p.flags(e, &at)
 	all := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	all.SetOutput(io.Discard)
 	all.Usage = func() {}
-	own.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
+	pipelineFlags.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if all.Lookup(f.Name) == nil {
 			all.Var(f.Value, f.Name, f.Usage)
@@ -97,13 +98,13 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	// Help counts as an error, so that nothing else runs.
 	if err := all.Parse(arguments); err != nil {
 		if err == flag.ErrHelp {
-			p.help(e.Out, own, all.Arg(0) == "all")
+			p.help(e.Out, pipelineFlags, all.Arg(0) == "all")
 			return err
 		}
-		return p.explain(err, own, all)
+		return p.explain(err, pipelineFlags, all)
 	}
 	if e.helpBeam {
-		helpBeam(e.Out, own)
+		helpBeam(e.Out, pipelineFlags)
 		return flag.ErrHelp
 	}
 	if all.NArg() > 0 {
@@ -217,14 +218,14 @@ func otherUse(name string) string {
 
 // explain rewrites the flag package's error: it names the flag with two dashes and, for an unknown
 // flag, suggests a similar one.
-func (p Pipeline) explain(err error, own, all *flag.FlagSet) error {
+func (p Pipeline) explain(err error, pipelineFlags, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
 		if others := otherUse(name); others != "" {
 			return Usage("--%s is not a flag of %s: %s", name, p.Name, others)
 		}
-		return Usage("--%s is not a flag of %s:%s -h all lists them", name, p.Name, suggest(name, own, all))
+		return Usage("--%s is not a flag of %s:%s -h all lists them", name, p.Name, suggest(name, pipelineFlags, all))
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
 		return Usage("--%s needs a value; -h all explains the flags", name)

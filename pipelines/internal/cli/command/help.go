@@ -67,11 +67,11 @@ func (p Pipeline) Ungrouped() []string {
 }
 
 // help prints the pipeline's own flags in groups: the first ones, or all.
-func (p Pipeline) help(w io.Writer, own *flag.FlagSet, all bool) {
+func (p Pipeline) help(w io.Writer, pipelineFlags *flag.FlagSet, all bool) {
 	command := workspace.Command{Pipeline: p.Name}
 	fmt.Fprintf(w, "%s\n\nusage: %s [flags]\n", wrapped(p.Summary, 0, 0), command)
 	first, left := strings.Fields(p.First), 0
-	titles, flags := grouped(own)
+	titles, flags := grouped(pipelineFlags)
 	for i, title := range titles {
 		var shown []*flag.Flag
 		for _, f := range flags[i] {
@@ -94,10 +94,10 @@ func (p Pipeline) help(w io.Writer, own *flag.FlagSet, all bool) {
 }
 
 // helpBeam prints the flags of Beam and its runners.
-func helpBeam(w io.Writer, own *flag.FlagSet) {
+func helpBeam(w io.Writer, pipelineFlags *flag.FlagSet) {
 	fmt.Fprint(w, "The flags of Beam and its runners, which every command that runs jobs takes:\n\n")
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
-		if own.Lookup(f.Name) == nil && !strings.HasPrefix(f.Name, "test.") {
+		if pipelineFlags.Lookup(f.Name) == nil && !strings.HasPrefix(f.Name, "test.") {
 			fmt.Fprint(w, line(f))
 		}
 	})

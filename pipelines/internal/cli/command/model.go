@@ -48,8 +48,8 @@ func (e *Environment) ChooseModel(ctx context.Context, model *string) error {
 	return nil
 }
 
-// Open opens what --model names; given is true unless that is a checkpoint.
-func (e *Environment) Open(ctx context.Context, model string, loaded *kg.KG) (m *answer.Model, given bool, err error) {
+// Open opens what --model names; notCheckpoint reports that it is none of the checkpoints.
+func (e *Environment) Open(ctx context.Context, model string, loaded *kg.KG) (m *answer.Model, notCheckpoint bool, err error) {
 	if err := e.ChooseModel(ctx, &model); err != nil {
 		return nil, false, err
 	}
@@ -124,7 +124,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	}
 	// The checkpoint may belong to another workspace.
 	folder, _ := ref.Checkpoint()
-	own := sameFolder(string(folder), w.Checkpoints())
+	ofWorkspace := sameFolder(string(folder), w.Checkpoints())
 	// Without a manifest the training is incomplete; its finished epochs can be used.
 	_, err := manifest.Read(ctx, string(folder))
 	finished := !errors.Is(err, fs.ErrNotExist)
@@ -137,7 +137,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	// Relations are matched by name; facts of unknown ones are left out.
 	weights, err := ref.Open(ctx)
 	if err != nil {
-		return nil, e.withoutCheckpoint(ctx, err, folder, own)
+		return nil, e.withoutCheckpoint(ctx, err, folder, ofWorkspace)
 	}
 	known, notes, err := e.known(ctx, loaded, weights)
 	if err != nil {
@@ -145,17 +145,17 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 	}
 	m, err := answer.FromWeights(known, weights, answer.Resources{})
 	if err != nil {
-		return nil, e.withoutCheckpoint(ctx, err, folder, own)
+		return nil, e.withoutCheckpoint(ctx, err, folder, ofWorkspace)
 	}
 	// A model of another graph, or of an unfinished training, is used with a warning.
 	trained := m.Record.Vocabulary.Graph
 	switch {
-	case trained != "" && trained != loaded.Manifest.Checksum && own:
+	case trained != "" && trained != loaded.Manifest.Checksum && ofWorkspace:
 		notes = append(notes, fmt.Sprintf("the model was trained on another graph and may know the answers: %s with the flags it had trains on this one",
 			w.Command("train", "--force")))
 	case trained != "" && trained != loaded.Manifest.Checksum:
 		notes = append(notes, "the model was trained on another graph and may know the answers")
-	case !own:
+	case !ofWorkspace:
 	case !finished && errors.As(lock.CheckFree(ctx, string(folder)), new(*lock.Held)):
 		notes = append(notes, "the training is still running; using "+m.Record.Name())
 	case !finished:
@@ -168,7 +168,7 @@ func (e *Environment) OpenCheckpoint(ctx context.Context, named string, loaded *
 }
 
 // withoutCheckpoint adds the remedy to the error of a checkpoint.
-func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder checkpoint.Folder, own bool) error {
+func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder checkpoint.Folder, ofWorkspace bool) error {
 	w := e.Workspace
 	var damaged *checkpoint.DamagedError
 	switch {
@@ -178,7 +178,7 @@ func (e *Environment) withoutCheckpoint(ctx context.Context, err error, folder c
 			return fmt.Errorf("%w yet; a training is running (process %d on host %s since %s): wait for its first epoch", err, o.Process, o.Host,
 				o.Begun.Format(time.DateTime+" MST"))
 		}
-		if !own {
+		if !ofWorkspace {
 			return fmt.Errorf("--model: %w; give best, last, an epoch's number, or the path of a checkpoint's file", err)
 		}
 		others := ""
