@@ -50,6 +50,7 @@ type WorkerModel struct {
 
 // Params are queries to a model, and how much of their results is kept.
 type Params struct {
+	// Model is the model of each worker. Required.
 	Model WorkerModel
 	// Queries selects the queries. Its graph is the model's. Known answers are listed if it has WithKnown, beside Best
 	// new ones of a query, and each answer is explained by its Paths.

@@ -31,7 +31,7 @@ type Evaluated struct {
 	// Checkpoint is the name of the checkpoint, Weights the SHA-256 of its weights.
 	Checkpoint, Weights string
 	// GivenModel is the origin of the weights of --model, or nil.
-	GivenModel *checkpoint.Origin
+	GivenModel *checkpoint.Origin `json:"given"`
 	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
 	From *checkpoint.Origin
 	// Reach is how many entities a query propagated through at most, 0 for all.
