@@ -61,8 +61,7 @@ func WithRun(name string) Option { return func(o *options) { o.run = name } }
 // weights and zero answer on any graph.
 func WithCheckpoint(name string) Option { return func(o *options) { o.checkpoint = name } }
 
-// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no
-// result.
+// WithWorkers sets how many queries the model answers at the same time; by default one per core. It changes no result.
 func WithWorkers(n int) Option { return func(o *options) { o.resources.Threads = n } }
 
 // WithKernel names the variant of the kernels (portable, avx2, avx512); by default the fastest that the CPU has.

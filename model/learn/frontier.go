@@ -31,8 +31,8 @@ func (t Traits) distance(o Traits) float64 {
 		square(t.Relations, o.Relations, unlike.Relations) + square(t.Answers, o.Answers, unlike.Answers)
 }
 
-// Frontier has, for some graphs, the quality that a few choices of hyperparameters have reached after numbers of
-// queries.
+// Frontier has, for some graphs, the quality that a few choices of hyperparameters have reached after
+// numbers of queries.
 type Frontier []GraphCurves
 
 // GraphCurves is a graph of a Frontier.

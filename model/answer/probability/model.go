@@ -18,8 +18,8 @@ type Model struct {
 	// Fingerprint identifies the weights and the graph of the observations. The caller of Fit sets it, and compares it
 	// when it reads the file.
 	Fingerprint Fingerprint `json:"source"`
-	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts are 0 and
-	// lists empty.
+	// TooFew is set if there were too few facts to fit anything to, which is kept like a fit. Then counts
+	// are 0 and lists empty.
 	TooFew bool   `json:"too_few,omitempty"`
 	Sample Sample `json:"sample"`
 	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
