@@ -94,9 +94,12 @@ func (a Allotment) Buffer() int64 { return leastBuffer + min(a.Free, mostBuffers
 const outside = 88 * MiB
 
 // Limit makes the garbage collector keep the process within a budget of bytes, as far as the memory in
-// use allows; a budget of 0 is none. A lower limit that is already set (GOMEMLIMIT) stays.
-func Limit(budget int64) {
+// use allows; a budget of 0 is none. A lower limit that is already set (GOMEMLIMIT) stays. restore sets
+// the limit before; without it the limit holds until the process ends.
+func Limit(budget int64) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
 	if budget > 0 {
-		debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), max(budget, Base)-outside))
+		debug.SetMemoryLimit(min(before, max(budget, Base)-outside))
 	}
+	return func() { debug.SetMemoryLimit(before) }
 }

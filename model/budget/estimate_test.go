@@ -112,17 +112,22 @@ func TestWaves(t *testing.T) {
 func TestLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(math.MaxInt64)
 	defer debug.SetMemoryLimit(before)
-	Limit(0)
+	Limit(0)()
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 		t.Errorf("without a budget the limit is %d", got)
 	}
-	Limit(1024 * MiB)
+	restore := Limit(1024 * MiB)
 	if got := debug.SetMemoryLimit(-1); got != 1024*MiB-outside {
 		t.Errorf("the limit is %d", got)
 	}
-	Limit(2048 * MiB)
+	inner := Limit(2048 * MiB)
 	if got := debug.SetMemoryLimit(-1); got != 1024*MiB-outside {
 		t.Errorf("a larger budget makes the limit %d", got)
+	}
+	inner()
+	restore()
+	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
+		t.Errorf("afterwards the limit is %d", got)
 	}
 }
 

@@ -172,7 +172,7 @@ const wave = 1 << 14
 
 // find runs a pipeline for every wave of files that are not written.
 func (found *work) find(ctx context.Context, e *command.Environment) error {
-	budget.Limit(found.params.Memory)
+	defer budget.Limit(found.params.Memory)()
 	rounds := int64(parts.Rounds(found.params.Header.Layers))
 	bar := e.Progress.Begin("bundle", count(found.left)*rounds, "rounds of a search")
 	defer bar.End()

@@ -318,7 +318,7 @@ func (f *flags) write(ctx context.Context, e *command.Environment, folder string
 	ctx = held.Guard(ctx)
 	defer encode.ForgetIDs()
 	defer externalsort.Forget()
-	budget.Limit(f.memory * budget.MiB)
+	defer budget.Limit(f.memory * budget.MiB)()
 	if f.isMade {
 		var err error
 		if source, err = f.makeSample(ctx, e.Workspace.Path(f.made.Name)); err != nil {

@@ -271,7 +271,7 @@ func (f *Fit) await(ctx context.Context) (lock.Lock, error) {
 
 // run fits by a Beam pipeline, and reads the file that it wrote.
 func (f *Fit) run(ctx context.Context, held lock.Lock) error {
-	budget.Limit(f.on.Memory * budget.MiB)
+	defer budget.Limit(f.on.Memory * budget.MiB)()
 	guarded := held.Guard(ctx)
 	if f.model.Folder == "" {
 		weights := f.params.Model.Checkpoints

@@ -125,7 +125,7 @@ func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load
 // reports whether it did.
 func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	made, err = r.E.MakeFolder(ctx, output, func() (rows map[string]int64, err error) {
-		budget.Limit(r.Memory * budget.MiB)
+		defer budget.Limit(r.Memory * budget.MiB)()
 		if err = r.writeWeights(ctx, output.Lock()); err == nil {
 			rows, err = jobs()
 		}

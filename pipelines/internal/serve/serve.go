@@ -120,7 +120,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	budget.Limit(f.Memory * budget.MiB)
+	defer budget.Limit(f.Memory * budget.MiB)()
 	if l.current, err = newServer(opened); err != nil {
 		return err
 	}

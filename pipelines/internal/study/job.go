@@ -33,7 +33,7 @@ func (j *job) run(ctx context.Context, e *command.Environment) (made bool, err e
 	})
 	// From here on files are written.
 	made, err = e.MakeFolder(ctx, &j.output, func() (map[string]int64, error) {
-		budget.Limit(j.memory * budget.MiB)
+		defer budget.Limit(j.memory * budget.MiB)()
 		bar := e.Progress.Begin(j.output.Name, j.total, j.unit)
 		defer bar.End()
 		defer bar.Follow(ctx, j.counter)()

@@ -133,8 +133,17 @@ func (d *decision) nextStep(ctx context.Context) (step, error) {
 // afterComplete decides what follows on a complete training: it is extended if it is to have more epochs.
 func (d *decision) afterComplete(ctx context.Context) (step, error) {
 	n, again := len(d.records), d.command()
-	more := n > 0 && !learn.Stopped(d.records, d.wantedSettings.Validation.Patience)
-	more = more && (d.wantedSettings.Epochs > d.records[n-1].Epoch || d.timed && d.resume)
+	if d.chooses() { // there is nothing to compare: the checkpoints are gone, and the settings are not chosen yet
+		if _, err := d.e.Workspace.Require(ctx, d.e.Workspace.CheckpointsFolder(), again); err != nil {
+			return 0, err
+		}
+	}
+	patience := d.wantedSettings.Validation.Patience
+	stopped := n > 0 && learn.Stopped(d.records, patience)
+	if stopped && d.timed && d.resume {
+		return 0, fmt.Errorf("%s ended by --patience %d, and is not continued: %s with another --patience trains again", d.folder, patience, again.With("--force"))
+	}
+	more := n > 0 && !stopped && (d.wantedSettings.Epochs > d.records[n-1].Epoch || d.timed && d.resume)
 	if more && !d.resume && d.sameRun(d.records) == nil {
 		last := d.records[n-1].Epoch
 		return 0, fmt.Errorf("%s is complete with %d epochs: %s trains %d more, %s trains all %d again",

@@ -11,6 +11,7 @@ import (
 
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -87,6 +88,8 @@ func TestDryRunOfAFit(t *testing.T) {
 	pipelinetest.Remove(t, fittedOf(t, w))
 	pipelinetest.DryRun(t, Pipeline(), w, "/predict.fitFn", "--resume")
 	pipelinetest.Plan(t, Pipeline(), w, "step       predict.observe: ", "--resume")
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitUsage, Says: []string{"--memory", "at least"}},
+		"--workspace", w, "--resume", "--memory", "100")
 }
 
 // TestGraphReplacedMeanwhile replaces the graph after the first epoch, by one with other facts and by one that lacks a

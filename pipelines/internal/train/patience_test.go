@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tagnet/model/weights/checkpoint"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -53,4 +54,10 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%s: %d, %s, want %s", name, code, stderr, c.says)
 		}
 	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"ended by --patience 2", "--force with another --patience"}},
+		"--workspace", w, "--resume", "--minutes", ".1")
+	for _, r := range records {
+		pipelinetest.Remove(t, folder, r.Name()+".json")
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{".json is missing, though"}}, "--workspace", w)
 }

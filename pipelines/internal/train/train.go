@@ -29,14 +29,16 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	budget.Limit(f.Memory * budget.MiB)
+	defer budget.Limit(f.Memory * budget.MiB)()
 	before := 0
 	switch d.step {
 	case complete:
 		e.Say("%s is complete with the same configuration; use --force to train again, or --resume --minutes M to train for longer", d.folder)
 		return d.summarize(ctx, false, 0)
 	case fitOnly:
-		err = d.readyToFit(ctx)
+		if _, err = d.planWith(ctx, d.e, d.wantedSettings); err == nil { // the device and the memory are enough
+			err = d.readyToFit(ctx)
+		}
 	default:
 		before, err = d.train(ctx)
 	}

@@ -80,7 +80,9 @@ func (s *sample) nearPairs() []nearPair {
 			found = append(found, nearPair{p, share})
 		}
 	}
-	slices.SortFunc(found, func(p, q nearPair) int { return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b)) })
+	slices.SortFunc(found, func(p, q nearPair) int {
+		return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b), cmp.Compare(p.direction(), q.direction()))
+	})
 	return found
 }
 
@@ -88,6 +90,14 @@ func (s *sample) nearPairs() []nearPair {
 type idPair struct {
 	a, b    int32
 	inverse bool
+}
+
+// direction is 1 if one relation is near the inverse of the other, else 0: two relations may be both.
+func (p idPair) direction() int {
+	if p.inverse {
+		return 1
+	}
+	return 0
 }
 
 // nearPair is a pair of relations and the share of facts that one gives away of the other.

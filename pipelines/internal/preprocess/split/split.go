@@ -163,7 +163,7 @@ func (d *divider) compare(ctx context.Context, s *counts.Division) error {
 		}
 		paired[p.a], paired[p.b] = true, true
 	}
-	slices.SortFunc(s.Pairs, func(a, b counts.Pair) int {
+	slices.SortStableFunc(s.Pairs, func(a, b counts.Pair) int {
 		return cmp.Or(cmp.Compare(a.Relation, b.Relation), cmp.Compare(a.Other, b.Other))
 	})
 	s.Pairs = s.Pairs[:min(len(s.Pairs), maxPairs)]

@@ -276,3 +276,23 @@ func TestSampleDependsOnFactsAlone(t *testing.T) {
 		t.Errorf("in another order %d pairs, want %d", m, n)
 	}
 }
+
+// TestNearPairsHaveAnOrder has two symmetric relations, of which one is near the other and near its inverse.
+func TestNearPairsHaveAnOrder(t *testing.T) {
+	for range 30 {
+		s := newSample()
+		for i := range uint64(40) {
+			for _, relation := range []int32{0, 1} {
+				s.add(fact{relation: relation, head: 2 * i, tail: 2*i + 1, pair: i})
+				s.add(fact{relation: relation, head: 2*i + 1, tail: 2 * i, pair: i, backwards: true})
+			}
+		}
+		var got []string
+		for _, p := range s.nearPairs() {
+			got = append(got, fmt.Sprint(p.a, p.b, p.inverse))
+		}
+		if want := []string{"0 0 true", "0 1 false", "0 1 true", "1 1 true"}; !slices.Equal(got, want) {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}
