@@ -196,7 +196,10 @@ def generate(document: dict[str, Any]) -> str:
 def formatted(source: str) -> str:
     """Returns the source as ruff formats it."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
-    return subprocess.run(command, input=source, capture_output=True, encoding="utf-8", check=True).stdout
+    done = subprocess.run(command, input=source, stdout=subprocess.PIPE, encoding="utf-8")
+    if done.returncode != 0:
+        sys.exit("formatting with ruff failed: make python makes bin/python, whose interpreter has it")
+    return done.stdout
 
 
 def main() -> None:

@@ -11,6 +11,20 @@ import (
 var messages = map[Message]string{DistMult: "DistMult", TransE: "TransE", RotatE: "RotatE"}
 var reductions = map[Reduction]string{PNA: "PNA", Sum: "Sum", Mean: "Mean", Max: "Max"}
 
+// TestEveryReductionIsTested holds that the tests' reductions are all that the kernels know.
+func TestEveryReductionIsTested(t *testing.T) {
+	known := 0
+	defer func() {
+		if recover() == nil || known != len(reductions) {
+			t.Errorf("the kernels know %d reductions, the tests %d", known, len(reductions))
+		}
+	}()
+	for r := (&Receivers{Dim: 1}); ; r.Reduction++ {
+		r.setIn(make([]float32, 5)) // panics beyond the last
+		known++
+	}
+}
+
 // eachOption yields every combination of options.
 func eachOption(yield func(options) bool) {
 	for bits := range 16 {

@@ -125,7 +125,7 @@ func TestDescriptionHasTheRoutes(t *testing.T) {
 func TestDescriptionHasTheResponses(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	d := described(t)
+	d, asked := described(t), map[string]bool{"get /report": true} // TestReport has its responses
 	for _, test := range []struct{ method, path, body string }{
 		{"GET", "/", ""},
 		{"GET", "/page.css", ""},
@@ -169,6 +169,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 	} {
 		path, _, _ := strings.Cut(test.path, "?")
 		got := send(t, test.method, address+test.path, test.body)
+		asked[strings.ToLower(test.method)+" "+path] = true
 		response, ok := d.Paths[path][strings.ToLower(test.method)].Responses[fmt.Sprint(got.status)]
 		if !ok {
 			t.Errorf("%s %s: status %d is not described", test.method, test.path, got.status)
@@ -192,6 +193,11 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		}
 	}
 	for path, operations := range d.Paths {
+		for method := range operations {
+			if !asked[method+" "+path] {
+				t.Errorf("%s %s: there is no request of it here", method, path)
+			}
+		}
 		of, ok := operations["get"]
 		if !ok || slices.Contains([]string{"/", "/page.css", "/page.js", "/facts.js"}, path) { // the page, whose parameters are read by its script
 			continue

@@ -141,7 +141,8 @@ func (d *decision) afterComplete(ctx context.Context) (step, error) {
 	patience := d.wantedSettings.Validation.Patience
 	stopped := n > 0 && learn.Stopped(d.records, patience)
 	if stopped && d.timed && d.resume {
-		return 0, fmt.Errorf("%s ended by --patience %d, and is not continued: %s with another --patience trains again", d.folder, patience, again.With("--force"))
+		return 0, fmt.Errorf("%s ended by --patience %d, and is not continued: %s with another --patience trains again", d.folder, patience,
+			again.With("--force"))
 	}
 	more := n > 0 && !stopped && (d.wantedSettings.Epochs > d.records[n-1].Epoch || d.timed && d.resume)
 	if more && !d.resume && d.sameRun(d.records) == nil {

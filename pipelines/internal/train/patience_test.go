@@ -54,7 +54,8 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%s: %d, %s, want %s", name, code, stderr, c.says)
 		}
 	}
-	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Says: []string{"ended by --patience 2", "--force with another --patience"}},
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure,
+		Says: []string{"ended by --patience 2", "--force with another --patience"}},
 		"--workspace", w, "--resume", "--minutes", ".1")
 	for _, r := range records {
 		pipelinetest.Remove(t, folder, r.Name()+".json")
