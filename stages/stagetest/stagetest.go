@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	//lint:ignore SA1019 it is the runner of local commands, too: Prism opens a port
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
 
 	"tagnet/formats/input/triples"
