@@ -44,7 +44,7 @@ func (c CommandLine) String() string {
 	return strings.TrimSpace(c.Pipeline + " " + strings.Join(c.Flags, " "))
 }
 
-// Help is what a user of the commands can do: words with command lines and other helps among them.
+// Help says what a user of the commands can do, in words, command lines and further Helps.
 type Help struct {
 	text, format string
 	arguments    []any

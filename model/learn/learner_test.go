@@ -95,19 +95,7 @@ func toyRun(folder string) Run {
 // contents returns the bytes of the files of a folder by name.
 func contents(t testing.TB, folder string) map[string]string {
 	t.Helper()
-	urls, err := storage.List(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, url := range urls {
-		data, err := storage.ReadFile(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[storage.Base(url)] = string(data)
-	}
-	return files
+	return storagetest.Files(t, folder)
 }
 
 func sameFiles(t testing.TB, want, got map[string]string) {

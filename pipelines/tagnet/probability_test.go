@@ -14,7 +14,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/pipelines/internal/pipelinetest"
-	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/stagetest"
 )
 
 // said is what a place says of a fact.
@@ -150,7 +150,7 @@ func run(t *testing.T, w string, command ...string) {
 
 // rowsIn returns the rows of a table of answers.
 func rowsIn[R parquet.Row](t *testing.T, w, table string) []R {
-	return scoringtest.Rows[R](t, filepath.Join(w, "runs/main", table))
+	return stagetest.Rows[R](t, filepath.Join(w, "runs/main", table))
 }
 
 // asking asks all entities about a relation, for known answers, too.

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 	"tagnet/model/engine/parts"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn/learntest"
@@ -80,7 +81,7 @@ func compare(t *testing.T, k *kg.KG, p bundle.Params, files []bundle.File) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := stagetest.Files(t, p.Folder)[name]; got != string(wantText) {
+		if got := storagetest.Files(t, p.Folder)[name]; got != string(wantText) {
 			t.Errorf("%s: %d bytes, want %d others", storage.Join(p.Folder, name), len(got), len(wantText))
 		}
 	}

@@ -56,7 +56,7 @@ func TestBytesDependOnFactsAlone(t *testing.T) {
 		folder := storage.Join(storagetest.Memory(t), fmt.Sprint(i))
 		stagetest.Encode(t, folder, texts, test.chunkBytes,
 			encode.WriteParams{Strict: true, EdgeShards: 3, Memory: test.memory * budget.MiB, BufferBytes: test.room})
-		got := stagetest.Files(t, folder)
+		got := storagetest.Files(t, folder)
 		if i == 0 {
 			want = got
 		}
@@ -114,7 +114,7 @@ func TestRejectsDoNotDependOnParts(t *testing.T) {
 	for i, test := range []struct{ chunkBytes, room int64 }{{1 << 20, 0}, {40, 1}, {300, 200}, {1 << 20, 1}} {
 		// All in one folder: rejects.tsv names the texts.
 		stagetest.Encode(t, folder, texts, test.chunkBytes, encode.WriteParams{EdgeShards: 3, BufferBytes: test.room})
-		got := stagetest.Files(t, folder)
+		got := storagetest.Files(t, folder)
 		if i == 0 {
 			want = got
 		}
@@ -159,7 +159,7 @@ func TestUnknownRelationsAreRejected(t *testing.T) {
 		folder, queries := storagetest.Memory(t)+"/"+strings.ReplaceAll(name, " ", "-"), 0
 		stagetest.Encode(t, folder, map[string]string{"train": train, "valid": test.valid}, 1<<20, encode.WriteParams{})
 		var rejects []string
-		for _, line := range strings.Split(strings.TrimSuffix(stagetest.Files(t, folder)[kg.RejectsFile], "\n"), "\n")[1:] {
+		for _, line := range strings.Split(strings.TrimSuffix(storagetest.Files(t, folder)[kg.RejectsFile], "\n"), "\n")[1:] {
 			fields := strings.Split(line, "\t")
 			why := strings.TrimSuffix(strings.TrimPrefix(strings.Replace(fields[2], "1 field instead of 3", "", 1), "relation "), reason)
 			rejects = append(rejects, strings.Join(strings.Fields(fields[1]+" "+why+" "+fields[3]), " "))
@@ -185,7 +185,7 @@ func TestHub(t *testing.T) {
 	texts, folder := map[string]string{"train": text.String(), "valid": "hub\tknows\thub\n", "test": "hub\tknows\tother hub\n"}, storagetest.Memory(t)
 	stagetest.Encode(t, folder+"/whole", texts, 1<<30, encode.WriteParams{Strict: true})
 	stagetest.Encode(t, folder+"/parts", texts, 1<<15, encode.WriteParams{Strict: true, BufferBytes: 1 << 16})
-	if diff := cmp.Diff(stagetest.Files(t, folder+"/whole"), stagetest.Files(t, folder+"/parts")); diff != "" {
+	if diff := cmp.Diff(storagetest.Files(t, folder+"/whole"), storagetest.Files(t, folder+"/parts")); diff != "" {
 		t.Errorf("in parts (-whole +parts):\n%.2000s", diff)
 	}
 	center, degree := int32(n), 0 // in byte order "hub" comes behind the points

@@ -101,7 +101,7 @@ func (j job) run(t *testing.T, graphURL, checkpoints, to string, work float64, t
 			predict.Triples(s, asked)
 		}
 	}))
-	return stagetest.Files(t, to)
+	return storagetest.Files(t, to)
 }
 
 // trained trains a small model for an epoch and returns the folder of its checkpoint, epoch-001.

@@ -106,24 +106,6 @@ func Graph(t testing.TB, entities, edgeFiles int) (folder string, k *kg.KG) {
 	return folder, k
 }
 
-// Files returns the contents of the files in a folder, by their names.
-func Files(t testing.TB, folder string) map[string]string {
-	t.Helper()
-	urls, err := storage.List(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, url := range urls {
-		data, err := storage.ReadFile(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[storage.Below(folder, url)] = string(data)
-	}
-	return files
-}
-
 // Rows returns the rows of all parts of a table.
 func Rows[R parquet.Row](t testing.TB, table string) (all []R) {
 	t.Helper()

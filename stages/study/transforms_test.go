@@ -45,7 +45,7 @@ func TestSearch(t *testing.T) {
 				if err := stagetest.Run(t, func(s beam.Scope) { study.Search(s, beam.CreateList(s, shards), p) }); err != nil {
 					t.Fatal(err)
 				}
-				again := stagetest.Files(t, p.Folder)
+				again := storagetest.Files(t, p.Folder)
 				if written == nil {
 					written = again
 				}
@@ -137,7 +137,7 @@ func TestCount(t *testing.T) {
 			if err := stagetest.Run(t, func(s beam.Scope) { study.Count(s, beam.CreateList(s, study.Shards(sources, perShard)), p) }); err != nil {
 				t.Fatal(err)
 			}
-			return stagetest.Files(t, to)
+			return storagetest.Files(t, to)
 		}
 		whole, cut := storagetest.Memory(t)+"/whole", storagetest.Memory(t)+"/cut"
 		summary, parts := count(whole, len(sources), 1)[counts.SummaryFile], count(cut, 7, 2)

@@ -55,7 +55,7 @@ func rounds(t *testing.T, p train.Params, perJob int) map[string]string {
 	if err := learn.RemoveRounds(t.Context(), p.Run); err != nil {
 		t.Fatal(err)
 	}
-	files := stagetest.Files(t, p.Run.Checkpoints)
+	files := storagetest.Files(t, p.Run.Checkpoints)
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasPrefix(name, "rounds/") })
 	return files
 }

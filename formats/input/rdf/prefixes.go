@@ -70,7 +70,7 @@ func (p *Prefixes) prepare() {
 }
 
 // Name returns the name of an IRI or a blank node: rdf:type, _:b1, or the IRI itself where no prefix applies. An
-// IRI whose scheme is also a prefix stands in angle brackets, so that it is not found for a shortened one.
+// IRI whose scheme is also a prefix gets angle brackets, so that nobody reads it as a shortened one.
 func (p *Prefixes) Name(t Term) string {
 	if t.Kind == Blank {
 		return "_:" + t.Value

@@ -51,8 +51,8 @@ type Answer struct {
 	// Score is the logit, Rank the filtered rank among all entities, from 1, with ties counted against the answer.
 	Score float32
 	Rank  int64
-	// OtherScore and OtherRank are those of the source as an answer of the query in the other direction,
-	// (entity, ~relation, ?).
+	// OtherScore and OtherRank belong to the query in the other direction, (entity, ~relation, ?), with the source as
+	// its answer.
 	OtherScore float32
 	OtherRank  int64
 	// Probability is that the fact is true, given that the graph does not state it; nil where none is fitted or too few

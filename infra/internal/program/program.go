@@ -21,7 +21,7 @@ func Usage(format string, arguments ...any) error {
 }
 
 // Run calls run with the process's arguments and a context that SIGINT and SIGTERM cancel, prints its error, and
-// returns the exit code. interrupted is what is printed after an interrupt.
+// returns the exit code. It prints interrupted after an interrupt.
 func Run(name, interrupted string, run func(ctx context.Context, arguments []string, out, diagnostics io.Writer) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

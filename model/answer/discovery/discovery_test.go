@@ -53,8 +53,8 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestJoin checks that the two sides of a fact meet, that hops are those of the query for tails, and that a fact with
-// one side is an error.
+// TestJoin checks that both observations of a fact are joined, that hops are those of the query for tails, and that a
+// fact with one side is an error.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	loop, fact := graph.Fact{Head: 1, Tail: 1}, graph.Fact{Head: 1, Relation: 1, Tail: 2}

@@ -37,8 +37,8 @@ type together struct {
 	relations, both []int32
 	// shift has the difference in log odds of each one, present instead of absent.
 	shift []float64
-	// absent is what the other relations add to the log odds of this one where all are absent; absentLess is the same,
-	// had this relation one entity less.
+	// absent is the log odds that the other relations add to this one where all of them are absent, absentLess the same
+	// with one entity less of this relation.
 	absent, absentLess float64
 }
 

@@ -49,12 +49,17 @@ func (d *Devices) Supports(c configuration.Configuration) error {
 // Open returns a device.
 func (d *Devices) Open(ordinal int) (accelerator.Accelerator, error) {
 	if d.Number > 0 && ordinal >= d.Number {
-		return nil, remedy.Errorf(remedy.Do("use %v", remedy.Flag("device", "cuda:0")), "opening CUDA device %d: %w", ordinal, device.ErrRange)
+		return nil, outOfRange(ordinal)
 	}
 	if err := d.do("open"); err != nil {
 		return nil, err
 	}
 	return &opened{d, ordinal}, nil
+}
+
+// outOfRange returns the error of a device that a machine lacks, as package cuda words it.
+func outOfRange(ordinal int) error {
+	return remedy.Errorf(remedy.Do("use %v", remedy.Flag("device", "cuda:0")), "opening CUDA device %d: %w", ordinal, device.ErrRange)
 }
 
 // do fails an operation if Fail does, and records it otherwise.
@@ -103,7 +108,7 @@ func (Machine) Supports(c configuration.Configuration) error { return gpu.Suppor
 // Open returns a device of the machine.
 func (m Machine) Open(ordinal int) (accelerator.Accelerator, error) {
 	if ordinal >= len(m) {
-		return nil, remedy.Errorf(remedy.Do("use %v", remedy.Flag("device", "cuda:0")), "opening CUDA device %d: %w", ordinal, device.ErrRange)
+		return nil, outOfRange(ordinal)
 	}
 	return m[ordinal].Open(ordinal)
 }

@@ -17,6 +17,7 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/evaluation"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 // askedRows returns the answers of an ask.
 func askedRows(t *testing.T, w, name string) []parquet.Answer {
 	t.Helper()
-	return scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, predict.AnswersTable))
+	return stagetest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, predict.AnswersTable))
 }
 
 func TestUserQueries(t *testing.T) {
@@ -192,7 +193,7 @@ func TestAskAboutTypes(t *testing.T) {
 			t.Errorf("row %+v", p)
 		}
 	}
-	explained := scoringtest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/answers", "relation-inverse-next-known-Fizz-Rest", "explanations"))
+	explained := stagetest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/answers", "relation-inverse-next-known-Fizz-Rest", "explanations"))
 	if len(explained) == 0 {
 		t.Error("no explanations")
 	}

@@ -16,6 +16,7 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/evaluation"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 // TestExplain explains the answers to a user's queries, and compares them with those of the library.
@@ -29,7 +30,7 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable))
+	rows := stagetest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable))
 	lines := strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, predict.ExplanationsFile)), "\n")
 	if len(lines) != 1+len(rows) || lines[0]+"\n" != evaluation.ExplanationsHeading {
 		t.Errorf("%s has %d lines for %d rows, the first is %q", predict.ExplanationsFile, len(lines), len(rows), lines[0])

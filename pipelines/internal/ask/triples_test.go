@@ -18,12 +18,13 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/evaluation"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 // tripleRows returns the table of a folder of scored triples or pairs.
 func tripleRows(t *testing.T, w, name string) []parquet.Triple {
 	t.Helper()
-	return scoringtest.Rows[parquet.Triple](t, filepath.Join(w, "runs/main/answers", name, predict.TriplesTable))
+	return stagetest.Rows[parquet.Triple](t, filepath.Join(w, "runs/main/answers", name, predict.TriplesTable))
 }
 
 // rowOf returns the row of a triple that the library has scored, in a line of the file.

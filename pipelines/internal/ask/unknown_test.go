@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
+	"tagnet/stages/stagetest"
 )
 
 // TestOnUnknown skips lines with unknown names, of which the first line is one: skipped.tsv has their names, the last
@@ -57,20 +58,20 @@ func TestOnUnknown(t *testing.T) {
 			}
 			_, alone := ask(output+"-alone", scoringtest.File(t, "known.tsv", c.known))
 			if name == "triples" || name == "pairs" {
-				want := scoringtest.Rows[parquet.Triple](t, filepath.Join(alone, "triples"))
+				want := stagetest.Rows[parquet.Triple](t, filepath.Join(alone, "triples"))
 				for i := range want {
 					want[i].Query = c.numbers[want[i].Query]
 				}
-				if diff := cmp.Diff(want, scoringtest.Rows[parquet.Triple](t, filepath.Join(folder, "triples"))); diff != "" || len(want) == 0 {
+				if diff := cmp.Diff(want, stagetest.Rows[parquet.Triple](t, filepath.Join(folder, "triples"))); diff != "" || len(want) == 0 {
 					t.Errorf("%d rows (-alone +beside skipped lines):\n%s", len(want), diff)
 				}
 				return
 			}
-			want := scoringtest.Rows[parquet.Answer](t, filepath.Join(alone, "answers"))
+			want := stagetest.Rows[parquet.Answer](t, filepath.Join(alone, "answers"))
 			for i := range want {
 				want[i].Query = c.numbers[want[i].Query]
 			}
-			if diff := cmp.Diff(want, scoringtest.Rows[parquet.Answer](t, filepath.Join(folder, "answers"))); diff != "" || len(want) == 0 {
+			if diff := cmp.Diff(want, stagetest.Rows[parquet.Answer](t, filepath.Join(folder, "answers"))); diff != "" || len(want) == 0 {
 				t.Errorf("%d rows (-alone +beside skipped lines):\n%s", len(want), diff)
 			}
 		})

@@ -28,6 +28,7 @@ import (
 	"tagnet/stages/evaluation"
 	stage "tagnet/stages/predict"
 	"tagnet/stages/predict/discover"
+	"tagnet/stages/stagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
 // factRows returns the list in a folder of answers.
 func factRows(t *testing.T, w, name string) []parquet.Fact {
 	t.Helper()
-	return scoringtest.Rows[parquet.Fact](t, filepath.Join(w, "runs/main/facts", name, discover.Table))
+	return stagetest.Rows[parquet.Fact](t, filepath.Join(w, "runs/main/facts", name, discover.Table))
 }
 
 // looped returns a workspace whose model is of a ring with loops and a symmetric relation.
@@ -300,7 +301,7 @@ func TestFactsOfNoAnswers(t *testing.T) {
 	if got := factRows(t, w, "list"); len(got) > 0 {
 		t.Errorf("%d facts of an entity with itself", len(got))
 	}
-	if rows := scoringtest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/facts/list", stage.ExplanationsTable)); len(rows) > 0 {
+	if rows := stagetest.Rows[parquet.Explanation](t, filepath.Join(w, "runs/main/facts/list", stage.ExplanationsTable)); len(rows) > 0 {
 		t.Errorf("%d explanations of no facts", len(rows))
 	}
 }
@@ -314,7 +315,7 @@ func TestExplainFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, explained := scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable)), 0
+	rows, explained := stagetest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable)), 0
 	for _, f := range factRows(t, w, "all") {
 		paths, err := m.Explain(t.Context(), model.Query{Source: f.Head, Relation: f.Relation}, f.Tail, 10)
 		if err != nil || len(paths) > len(rows) {

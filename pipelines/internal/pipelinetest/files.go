@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/formats/storage"
+	"tagnet/formats/storage/storagetest"
 )
 
 // Read returns the contents of a file at a path or URL.
@@ -65,28 +66,10 @@ func Cut(t testing.TB, elements ...string) {
 	Write(t, path, data[:len(data)*2/3])
 }
 
-// Files returns the contents of all files below a folder, at a path or URL, by their names
-// relative to it. It leaves out temporary files, which a killed writer leaves behind. A folder that
-// does not exist has no files.
+// Files returns the contents of all files below a folder, as storagetest.Files does.
 func Files(t testing.TB, folder string) map[string]string {
 	t.Helper()
-	ctx := context.Background()
-	urls, err := storage.List(ctx, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, url := range urls {
-		if strings.HasPrefix(storage.Base(url), storage.TemporaryPrefix) {
-			continue
-		}
-		data, err := storage.ReadFile(ctx, url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[storage.Below(folder, url)] = string(data)
-	}
-	return files
+	return storagetest.Files(t, folder)
 }
 
 // Same reports the differences between two folders that Files read.

@@ -13,6 +13,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 // TestLimit compares a sample with the queries of the whole split that it takes, whose ranks are the same, and its
@@ -22,7 +23,7 @@ func TestLimit(t *testing.T) {
 	score := func(flags ...string) (string, metrics.Evaluation, []parquet.Ranking) {
 		t.Helper()
 		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--top_k", "0"}, flags...)...)
-		return out, metricsOf(t, w, "test"), scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test", predict.RankingsTable))
+		return out, metricsOf(t, w, "test"), stagetest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation/test", predict.RankingsTable))
 	}
 	out, all, ranks := score()
 	if all.Sample != nil || strings.Contains(out, "95%") {

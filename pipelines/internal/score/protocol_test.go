@@ -20,6 +20,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/encode"
+	"tagnet/stages/stagetest"
 )
 
 // byID scores an entity by its id.
@@ -97,7 +98,7 @@ func TestProtocolsStandSideBySide(t *testing.T) {
 	w := scoringtest.Trained(t, "inductive")
 	ranks := func(name string) map[string]parquet.Ranking {
 		byFact := map[string]parquet.Ranking{}
-		for _, r := range scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", name, "rankings")) {
+		for _, r := range stagetest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", name, "rankings")) {
 			r.Query = 0 // its position among other queries
 			byFact[strings.Join([]string{r.Direction, r.Source, r.Relation, r.Answer}, " ")] = r
 		}

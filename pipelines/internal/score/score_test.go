@@ -23,6 +23,7 @@ import (
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pipelinetest.Main(m, Pipeline())) }
@@ -67,7 +68,7 @@ func TestScore(t *testing.T) {
 // checkRows holds the tables to the metrics.
 func checkRows(t *testing.T, workspace string, m metrics.Evaluation, entities int64) {
 	folder := filepath.Join(workspace, "runs/main/evaluation", "test")
-	rankings := scoringtest.Rows[parquet.Ranking](t, filepath.Join(folder, "rankings"))
+	rankings := stagetest.Rows[parquet.Ranking](t, filepath.Join(folder, "rankings"))
 	if int64(len(rankings)) != m.Queries {
 		t.Fatalf("%d rankings, want %d", len(rankings), m.Queries)
 	}
@@ -84,7 +85,7 @@ func checkRows(t *testing.T, workspace string, m metrics.Evaluation, entities in
 	if mrr := sum / float64(len(rankings)); !(mrr-m.Pessimistic.MRR < 1e-12 && m.Pessimistic.MRR-mrr < 1e-12) {
 		t.Errorf("the rankings' MRR is %g, the metrics' %g", mrr, m.Pessimistic.MRR)
 	}
-	predictions := scoringtest.Rows[parquet.Prediction](t, filepath.Join(folder, "predictions"))
+	predictions := stagetest.Rows[parquet.Prediction](t, filepath.Join(folder, "predictions"))
 	if int64(len(predictions)) != 4*m.Distinct {
 		t.Fatalf("%d predictions, want %d", len(predictions), 4*m.Distinct)
 	}
@@ -123,7 +124,7 @@ func TestTrainingQueriesAreFilteredByAllSplits(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", folder)
 	pipelinetest.Succeed(t, train.Pipeline(), "--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--split", "train")
-	rankings := scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", "train", "rankings"))
+	rankings := stagetest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", "train", "rankings"))
 	found := 0
 	for _, r := range rankings {
 		want := int64(12)

@@ -12,6 +12,7 @@ import (
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 // TestPlanCountsWhatIsRanked evaluates with each flag that selects queries, alone and with a sample: the manifest
@@ -30,7 +31,7 @@ func TestPlanCountsWhatIsRanked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows := scoringtest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", folder, predict.RankingsTable))
+			rows := stagetest.Rows[parquet.Ranking](t, filepath.Join(w, "runs/main/evaluation", folder, predict.RankingsTable))
 			m := metricsOf(t, w, folder)
 			if m.Queries == 0 || planned.Rows["queries"] != m.Queries || int64(len(rows)) != m.Queries || (m.Sample != nil) != (want > 0) {
 				t.Errorf("%v: %d queries are planned, %d in metrics, with the sample %v, and %d ranked", flags, planned.Rows["queries"], m.Queries, m.Sample,

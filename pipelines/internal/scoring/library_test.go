@@ -17,6 +17,7 @@ import (
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 // TestLibraryAnswersAsTheCommand compares package model with the predictions of ask, bit for bit.
@@ -73,7 +74,7 @@ func TestLibraryAnswersAsTheCommand(t *testing.T) {
 // answersOf returns the answers in a folder as the library does.
 func answersOf(t *testing.T, w, name string) (answers []model.Answers) {
 	t.Helper()
-	for _, r := range scoringtest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, predict.AnswersTable)) {
+	for _, r := range stagetest.Rows[parquet.Answer](t, filepath.Join(w, "runs/main/answers", name, predict.AnswersTable)) {
 		for int(r.Query) >= len(answers) {
 			answers = append(answers, model.Answers{})
 		}
@@ -154,7 +155,7 @@ func TestLibraryDiscoversAsTheCommand(t *testing.T) {
 				TailScore: f.AsTail.Score, TailRank: f.AsTail.Rank, HeadScore: f.AsHead.Score, HeadRank: f.AsHead.Rank, Hops: int32(f.Hops),
 			}
 		}
-		want := scoringtest.Rows[parquet.Fact](t, filepath.Join(w, "runs/main/facts", name, "facts"))
+		want := stagetest.Rows[parquet.Fact](t, filepath.Join(w, "runs/main/facts", name, "facts"))
 		if diff := cmp.Diff(want, got); diff != "" || len(got) < 100 || got[0].Probability == nil {
 			t.Errorf("%s, %s: %d facts (-discover +library):\n%s", kind, name, len(got), diff)
 		}

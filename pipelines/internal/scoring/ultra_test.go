@@ -19,6 +19,7 @@ import (
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/predict"
+	"tagnet/stages/stagetest"
 )
 
 // TestULTRA answers queries whose relations alternate in a workspace without a trained model, and compares the answers
@@ -37,9 +38,9 @@ func TestULTRA(t *testing.T) {
 		}
 	}
 	table := filepath.Join(w, "runs/main/answers/queries", predict.AnswersTable)
-	one := scoringtest.Rows[parquet.Answer](t, table)
+	one := stagetest.Rows[parquet.Answer](t, table)
 	pipelinetest.Succeed(t, ask.Pipeline(), append(flags, "--threads", "3", "--force")...)
-	if diff := cmp.Diff(one, scoringtest.Rows[parquet.Answer](t, table)); diff != "" {
+	if diff := cmp.Diff(one, stagetest.Rows[parquet.Answer](t, table)); diff != "" {
 		t.Errorf("with three threads:\n%s", diff)
 	}
 	if len(one) < 40*25 || len(one) >= 40*30 { // all entities but the source and known answers
@@ -81,7 +82,7 @@ func TestULTRAExplained(t *testing.T) {
 		t.Errorf("the weights of paths are %q in\n%s", weights, out)
 	}
 	explained := map[string][]model.Path{}
-	for _, p := range scoringtest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable)) {
+	for _, p := range stagetest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable)) {
 		if explained[p.Entity] == nil {
 			if explained[p.Entity], err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, p.Entity, 10); err != nil {
 				t.Fatal(err)

@@ -18,9 +18,9 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
-	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/encode"
+	"tagnet/stages/stagetest"
 )
 
 // trained returns a workspace with a small model of a policy.
@@ -59,8 +59,8 @@ func TestChoicesOfACheckpoint(t *testing.T) {
 			if (got.Kept == got.AStar) != (policy == configuration.PolicyAStar) {
 				t.Errorf("%d of %d are sent", got.Kept, got.AStar)
 			}
-			rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.AStarTable))
-			storagetest.EveryField(t, append(rows, scoringtest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.CountsTable))...))
+			rows := stagetest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.AStarTable))
+			storagetest.EveryField(t, append(rows, stagetest.Rows[parquet.MessageCount](t, filepath.Join(folder, counts.CountsTable))...))
 			var chosen, kept, empty int64
 			for _, r := range rows {
 				chosen += r.Queries * r.AStar

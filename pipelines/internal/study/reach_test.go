@@ -13,8 +13,8 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/score"
-	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/encode"
+	"tagnet/stages/stagetest"
 )
 
 // TestReachIsScores compares the messages with those that scoring a model sends, which propagates the queries of a
@@ -24,7 +24,7 @@ func TestReachIsScores(t *testing.T) {
 	var sent []int64
 	for _, most := range []int{1, 5, 12, 1000} {
 		pipelinetest.Succeed(t, Messages(), "--workspace", workspace, "--layers", "3", "--deltas", "1", "--reach", fmt.Sprint(most), "--force")
-		rows := scoringtest.Rows[parquet.MessageCount](t, filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
+		rows := stagetest.Rows[parquet.MessageCount](t, filepath.Join(workspace, "runs/main/messages/test", counts.CountsTable))
 		l, err := encode.Load(t.Context(), filepath.Join(workspace, "graph"))
 		if err != nil {
 			t.Fatal(err)

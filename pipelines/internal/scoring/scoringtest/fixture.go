@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
@@ -21,7 +20,6 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/encode"
-	"tagnet/stages/stagetest"
 )
 
 // Trained returns a workspace with the model of a ring: "plain", "typed" with entity types, or "inductive" with the
@@ -81,12 +79,6 @@ func ULTRAFile(t testing.TB, change func(tensors []safetensors.Tensor[float32]))
 		change(weights)
 	}
 	return File(t, "drawn.pth", string(weightstest.File(t, weights)))
-}
-
-// Rows returns the rows of all parts of a table.
-func Rows[R parquet.Row](t testing.TB, table string) []R {
-	t.Helper()
-	return stagetest.Rows[R](t, table)
 }
 
 // Model opens the best checkpoint of a workspace over the graph of a name, as kg.KG.On takes it, with the probabilities
