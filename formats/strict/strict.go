@@ -233,7 +233,7 @@ func kindFor(goType reflect.Type) string {
 		return "a text"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		return wholeNumber
 	case reflect.Float64:
 		return "a number"

@@ -1,0 +1,200 @@
+package rules
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tagnet/model/graph"
+)
+
+// random draws a graph of a few entities, loops and parallel relations included.
+func random(t *testing.T, seed uint64, entities, relations, facts int) *graph.Graph {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	drawn := make([]graph.Fact, facts)
+	for i := range drawn {
+		drawn[i] = graph.Fact{Head: rng.Int32N(int32(entities)), Relation: rng.Int32N(int32(relations)), Tail: rng.Int32N(int32(entities))}
+	}
+	g, err := graph.New(entities, relations, drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// naive counts a rule by trying all paths.
+func naive(g *graph.Graph, relation int32, body []int32) Rule {
+	pairs := map[[2]int32]bool{}
+	var extend func(path []int32)
+	extend = func(path []int32) {
+		last := path[len(path)-1]
+		if len(path) > len(body) {
+			pairs[[2]int32{path[0], last}] = true
+			return
+		}
+	entities:
+		for o := range int32(g.Entities) {
+			for _, p := range path {
+				if p == o {
+					continue entities
+				}
+			}
+			if g.Has(last, body[len(path)-1], o) {
+				extend(append(path, o))
+			}
+		}
+	}
+	for x := range int32(g.Entities) {
+		extend([]int32{x})
+	}
+	rule := Rule{Relation: relation, Body: body, Pairs: len(pairs), Every: 1}
+	for pair := range pairs {
+		answered := false
+		for o := range int32(g.Entities) {
+			answered = answered || o != pair[0] && g.Has(pair[0], relation, o)
+		}
+		if answered {
+			rule.Cases++
+		}
+		if g.Has(pair[0], relation, pair[1]) {
+			rule.Support++
+		}
+	}
+	return rule
+}
+
+// naively returns the rules of one and two steps.
+func naively(g *graph.Graph) (list []Rule) {
+	facts := newIndex(g).facts
+	for r := range int32(g.BaseRelations) {
+		var bodies [][]int32
+		for a := range int32(g.RelationCount()) {
+			if a != r {
+				bodies = append(bodies, []int32{a})
+			}
+			for b := range int32(g.RelationCount()) {
+				bodies = append(bodies, []int32{a, b})
+			}
+		}
+		for _, body := range bodies {
+			if rule := naive(g, r, body); rule.Support >= leastSupport(facts[r]) && rule.Confidence() >= leastConfidence {
+				list = append(list, rule)
+			}
+		}
+	}
+	return list
+}
+
+func mined(t *testing.T, g *graph.Graph, threads int) *Rules {
+	t.Helper()
+	r, err := Mine(t.Context(), g, threads, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestMineAgreesWithItsDefinition compares the rules of small graphs with those that a naive program finds.
+func TestMineAgreesWithItsDefinition(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for seed := range uint64(12) {
+		g := random(t, seed, 5+int(seed), 1+int(seed%4), 20+20*int(seed))
+		if seed%4 == 0 {
+			g = random(t, seed, 20, 1, 200)
+		}
+		byBody := cmp.Transformer("byBody", func(list []Rule) map[string]Rule {
+			m := map[string]Rule{}
+			for _, rule := range list {
+				m[fmt.Sprint(rule.Relation, rule.Body)] = rule
+			}
+			return m
+		})
+		var short []Rule
+		for _, rule := range mined(t, g, 2).List {
+			if len(rule.Body) < 3 {
+				short = append(short, rule)
+				continue
+			}
+			found++
+			want := naive(g, rule.Relation, rule.Body)
+			want.Pairs = want.Cases
+			if diff := cmp.Diff(want, rule); diff != "" {
+				t.Errorf("seed %d (-want +got):\n%s", seed, diff)
+			}
+		}
+		if diff := cmp.Diff(naively(g), short, byBody); diff != "" {
+			t.Errorf("seed %d (-want +got):\n%s", seed, diff)
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d rules of three steps", found)
+	}
+}
+
+// TestEveryNumberOfThreadsFindsTheSame holds that the bytes of a file depend on the graph alone, and that blocks of
+// relations leave out none.
+func TestEveryNumberOfThreadsFindsTheSame(t *testing.T) {
+	t.Parallel()
+	g := random(t, 1, 60, 5, 900)
+	var want []byte
+	for _, threads := range []int{1, 2, 5} {
+		text, err := mined(t, g, threads).Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want = append(want, text...); !bytes.Equal(want[:len(text)], text) {
+			t.Errorf("%d threads find other rules", threads)
+		}
+	}
+	c, whole := newCounter(newIndex(g), 3), newCounter(newIndex(g), 10)
+	for first := range int32(11) {
+		if diff := cmp.Diff(whole.twoSteps(first, 1), c.twoSteps(first, 1)); diff != "" {
+			t.Errorf("first relation %d, blocks of 3 (-want +got):\n%s", first, diff)
+		}
+	}
+}
+
+// TestSampledHeads counts one in two heads: the counts are about half.
+func TestSampledHeads(t *testing.T) {
+	t.Parallel()
+	g := random(t, 3, 150, 2, 9000)
+	c, support, half := newCounter(newIndex(g), 4), 0, 0
+	for first := range int32(4) {
+		for _, rule := range c.twoSteps(first, 1) {
+			support += rule.Support
+		}
+		for _, rule := range c.twoSteps(first, 2) {
+			if half += rule.Support; rule.Every != 2 {
+				t.Errorf("%v is of one in two heads", rule)
+			}
+		}
+	}
+	if !(float64(half) > .4*float64(support) && float64(half) < .6*float64(support)) {
+		t.Errorf("support is %d of half of the heads, %d of all", half, support)
+	}
+}
+
+func TestMineIsCanceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	last := 0
+	_, err := Mine(ctx, random(t, 1, 60, 5, 900), 1, func(done, total int) {
+		if last = done; done > 3 || total != 16 {
+			t.Errorf("%d of %d parts are done, want 3 of 16 at most", done, total)
+		}
+		if done == 3 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || last != 3 {
+		t.Errorf("error %v after %d parts", err, last)
+	}
+}
