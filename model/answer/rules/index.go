@@ -22,7 +22,6 @@ type index struct {
 func newIndex(g *graph.Graph) *index {
 	all := g.RelationCount()
 	x := &index{Graph: g, offsets: make([]int64, g.Entities+1), heads: make([][]int32, all+1), facts: make([]int, all)}
-	x.relations, x.ends = make([]int32, 0, g.Edges()), make([]int32, 0, g.Edges())
 	var keys []uint64
 	for v := range int32(g.Entities) {
 		keys = keys[:0]
@@ -60,16 +59,66 @@ func (x *index) answers(source, relation int32) []int32 {
 	return ends
 }
 
-// walk calls visit for each simple path along a body that continues a path, until visit returns false. next has the
-// answers of a query.
-func walk(next func(source, relation int32) []int32, path, body []int32, visit func(path []int32) bool) bool {
-	if len(body) == 0 {
-		return visit(path)
+// tally is what a body gives heads: support and cases as of a Rule of a relation, and how many heads with and without
+// an answer it gives one.
+type tally struct{ support, cases, with, without int }
+
+// slack is the support that a body may lack at first for the least confidence. mostFollowed is the number of edges that
+// may be followed to count a body of three steps, or to join a head and a tail.
+const slack, mostFollowed = 20, 1 << 14
+
+// count counts a body for a relation, from one in every of the heads with an answer; with all, of the others too, and
+// for longer. It counts nothing of a body that has less than a confidence, or that takes long.
+func (x *index) count(relation int32, body []int32, every int, all bool, least float64) (t tally) {
+	left := mostFollowed
+	if all {
+		left *= 16
 	}
-	for _, o := range next(path[len(path)-1], body[0]) {
-		if !slices.Contains(path, o) && !walk(next, append(path, o), body[1:], visit) {
-			return false
+	for _, head := range x.heads[body[0]] {
+		answers := x.answers(head, relation)
+		if !all && len(answers) == 0 || !sampled(every, uint64(head)) {
+			continue
+		}
+		var given []int32
+		left -= walk(x.answers, []int32{head, 0, 0, 0}[:1], body, left, func(path []int32) bool {
+			given = append(given, path[len(path)-1])
+			return true
+		})
+		slices.Sort(given)
+		given = slices.Compact(given)
+		if len(answers) > 0 {
+			t.with, t.cases = t.with+min(1, len(given)), t.cases+len(given)
+		} else {
+			t.without += min(1, len(given))
+		}
+		for _, o := range answers {
+			if _, found := slices.BinarySearch(given, o); found {
+				t.support++
+			}
+		}
+		if left < 0 || float64(t.support)+slack < least*float64(t.cases) {
+			return tally{}
 		}
 	}
-	return true
+	return t
+}
+
+// walk calls visit for each simple path along a body that continues a path, until visit returns false or it has
+// followed most edges, and returns their number. next has the answers of a query.
+func walk(next func(source, relation int32) []int32, path, body []int32, most int, visit func(path []int32) bool) (edges int) {
+	if len(body) == 0 {
+		if visit(path) {
+			return 0
+		}
+		return most + 1
+	}
+	for _, o := range next(path[len(path)-1], body[0]) {
+		if edges++; !slices.Contains(path, o) {
+			edges += walk(next, append(path, o), body[1:], most-edges, visit)
+		}
+		if edges > most {
+			break
+		}
+	}
+	return edges
 }

@@ -20,6 +20,8 @@ type Rules struct {
 	Graph string `json:"graph"`
 	// Relations is the number of base relations.
 	Relations int `json:"relations"`
+	// Functional are the relations, inverse ones included, that are nearly functional, ascending.
+	Functional []int32 `json:"functional"`
 	// List is in the order of relation and body.
 	List []Rule `json:"rules"`
 	// Checksum is the checksum of the file that the rules were read from.
@@ -107,6 +109,11 @@ func (r *Rules) Check() error {
 	}
 	if err := strict.Between("relations", r.Relations, 0, math.MaxInt32/2); err != nil {
 		return err
+	}
+	for i, q := range r.Functional {
+		if q < 0 || int(q) >= 2*r.Relations || i > 0 && r.Functional[i-1] >= q {
+			return fmt.Errorf("functional[%d] is %d, want ascending relations up to %d", i, q, 2*r.Relations-1)
+		}
 	}
 	for i, rule := range r.List {
 		err := rule.check(r.Relations)

@@ -50,7 +50,8 @@ func TestFile(t *testing.T) {
 
 // forgeable returns some rules.
 func forgeable() *Rules {
-	return &Rules{FormatVersion: FormatVersion, Relations: 2, List: []Rule{{0, []int32{1}, 5, 9, 8, 1}, {1, []int32{3, 0}, 3, 30, 30, 2}}}
+	return &Rules{FormatVersion: FormatVersion, Relations: 2, Functional: []int32{1, 3},
+		List: []Rule{{0, []int32{1}, 5, 9, 8, 1}, {1, []int32{3, 0}, 3, 30, 30, 2}}}
 }
 
 // TestForgedFiles checks what is refused of files whose checksum holds.
@@ -62,6 +63,8 @@ func TestForgedFiles(t *testing.T) {
 	for want, forge := range map[string]func(r *Rules){
 		"format_version is 2":                      func(r *Rules) { r.FormatVersion++ },
 		"relations is -1":                          func(r *Rules) { r.Relations = -1 },
+		"functional[1] is 4, want ascending":       func(r *Rules) { r.Functional[1] = 4 },
+		"functional[1] is 1, want ascending":       func(r *Rules) { r.Functional[1] = 1 },
 		"rules[1].relation is 2, want 0 to 1":      func(r *Rules) { r.List[1].Relation = 2 },
 		"rules[0].length of body is 0":             func(r *Rules) { r.List[0].Body = []int32{} },
 		"rules[0].length of body is 4":             func(r *Rules) { r.List[0].Body = make([]int32, 4) },

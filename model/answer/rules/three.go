@@ -9,23 +9,21 @@ const (
 	// leastOfThree is the least number of facts of a relation that has rules of three steps,
 	// mostOfThree the most of them.
 	leastOfThree, mostOfThree = 150, 25
-	// Bodies are found from about sampleFacts of a relation. The mostCounted that join most of them are counted
-	// from about sampleHeads.
-	sampleFacts, mostCounted, sampleHeads = 40, 100, 100
-	// mostFound bounds the edges that are looked at to find the bodies of a relation, mostFollowed
-	// those to count a body.
-	mostFound, mostFollowed = 1 << 18, 1 << 14
-	// slack is the support that a body may lack at first for the least confidence.
-	slack = 20
+	// Bodies are found from about sampleFacts of a relation and at most mostFound edges around them. The mostCounted
+	// best are counted from about sampleHeads.
+	sampleFacts, mostFound, mostCounted, sampleHeads = 40, 1 << 18, 100, 100
 )
 
-// threeSteps returns the rules of a relation whose bodies have three steps.
-func (c *counter) threeSteps(r int32) (found []Rule) {
-	if c.facts[r] < leastOfThree {
+// threeSteps returns the rules of a relation whose bodies have three steps. Of heads without an answer
+// it counts no pairs.
+func (x *index) threeSteps(r int32) (found []Rule) {
+	if x.facts[r] < leastOfThree {
 		return nil
 	}
-	for _, body := range c.bodies(r) {
-		if rule := c.countThree(r, body); c.keeps(rule) {
+	every := 1 + len(x.heads[r])/sampleHeads
+	for _, body := range x.bodies(r) {
+		t := x.count(r, body, every, false, leastConfidence)
+		if rule := (Rule{r, body, t.support, t.cases, t.cases, every}); x.keeps(rule) {
 			found = append(found, rule)
 		}
 	}
@@ -34,92 +32,59 @@ func (c *counter) threeSteps(r int32) (found []Rule) {
 	return found[:min(len(found), mostOfThree)]
 }
 
-// bodies returns the bodies of three steps that join the most of some facts of a relation.
-func (c *counter) bodies(r int32) [][]int32 {
-	times, work := map[[3]int32]int{}, 0
-	for _, x := range c.heads[r] {
-		for _, y := range c.answers(x, r) {
-			if sampled(1+c.facts[r]/sampleFacts, uint64(x), uint64(y)) && work < mostFound {
-				work += c.join(x, y, times)
+// bodies returns the bodies of three steps that join the most of some facts of a relation, for the number of pairs that
+// such a body joins on average.
+func (x *index) bodies(r int32) (best [][]int32) {
+	times, edges := map[[3]int32]int{}, 0
+	for _, head := range x.heads[r] {
+		for _, tail := range x.answers(head, r) {
+			if sampled(1+x.facts[r]/sampleFacts, uint64(head), uint64(tail)) && edges < mostFound {
+				edges += x.join(head, tail, times)
 			}
 		}
 	}
-	var best [][]int32
-	for body := range times {
+	value := map[[3]int32]float64{}
+	for body, n := range times {
+		if n < 2 {
+			continue
+		}
+		value[body] = float64(n)
+		for _, b := range body {
+			value[body] *= float64(len(x.heads[b])) / float64(x.facts[b])
+		}
 		best = append(best, body[:])
 	}
 	slices.SortFunc(best, func(a, b []int32) int {
-		return cmp.Or(cmp.Compare(times[[3]int32(b)], times[[3]int32(a)]), slices.Compare(a, b))
+		return cmp.Or(cmp.Compare(value[[3]int32(b)], value[[3]int32(a)]), slices.Compare(a, b))
 	})
 	return best[:min(len(best), mostCounted)]
 }
 
-// join counts each body of three steps that joins two entities, and returns the number of edges that it looked at.
-func (c *counter) join(x, y int32, times map[[3]int32]int) (edges int) {
-	all := int32(c.RelationCount())
-	out, middles := c.leaving(x, 0, all)
-	senders, in := c.In(y)
-	for i := len(senders) - 1; i >= 0; i-- {
-		c.fact[senders[i]] = int32(i) + 1
+// join counts each body of three steps that joins a head and a tail, and returns the number of edges that it looked at.
+func (x *index) join(head, tail int32, times map[[3]int32]int) (edges int) {
+	last := map[int32][]int32{} // the last relations, by the entity before
+	senders, entering := x.In(tail)
+	for i, o := range senders {
+		if o != head && o != tail {
+			last[o] = append(last[o], entering[i])
+		}
 	}
-	found := map[[3]int32]bool{}
+	found, all := map[[3]int32]bool{}, int32(x.RelationCount())
+	first, middles := x.leaving(head, 0, all)
 	for i, m := range middles {
-		if m == y {
+		if m == tail {
 			continue
 		}
-		relations, ends := c.leaving(m, 0, all)
+		second, ends := x.leaving(m, 0, all)
 		edges += len(ends)
-		for k, o := range ends {
-			for j := c.fact[o]; o != x && o != y && j > 0 && int(j) <= len(senders) && senders[j-1] == o; j++ {
-				found[[3]int32{out[i], relations[k], in[j-1]}] = true
+		for j, o := range ends {
+			for _, third := range last[o] {
+				found[[3]int32{first[i], second[j], third}] = true
 			}
 		}
-	}
-	for _, o := range senders {
-		c.fact[o] = 0
 	}
 	for body := range found {
 		times[body]++
 	}
 	return edges + len(found)
-}
-
-// countThree counts a body of three steps from sampled heads of a relation, whose pairs are all cases. It returns no
-// support for a body that takes long, or joins far more pairs than that of a rule that is kept.
-func (c *counter) countThree(r int32, body []int32) Rule {
-	rule, edges := Rule{Relation: r, Body: body, Every: 1 + len(c.heads[r])/sampleHeads}, 0
-	next := func(source, relation int32) []int32 {
-		ends := c.answers(source, relation)
-		if edges += 1 + len(ends); edges > mostFollowed {
-			return nil
-		}
-		return ends
-	}
-	for _, x := range c.heads[r] {
-		if !sampled(rule.Every, uint64(x)) {
-			continue
-		}
-		ends := ends(next, x, body)
-		rule.Cases += len(ends)
-		for _, y := range c.answers(x, r) {
-			if _, found := slices.BinarySearch(ends, y); found {
-				rule.Support++
-			}
-		}
-		if edges > mostFollowed || float64(rule.Support)+slack < leastConfidence*float64(rule.Cases) {
-			return Rule{}
-		}
-	}
-	rule.Pairs = rule.Cases
-	return rule
-}
-
-// ends returns the ends of simple paths along a body from an entity, each once, ascending.
-func ends(next func(source, relation int32) []int32, x int32, body []int32) (list []int32) {
-	walk(next, append(make([]int32, 0, 4), x), body, func(path []int32) bool {
-		list = append(list, path[len(path)-1])
-		return true
-	})
-	slices.Sort(list)
-	return slices.Compact(list)
 }
