@@ -21,6 +21,8 @@ import (
 // sources are the graphs all of whose facts are known, by name: those of folders of the data, and made-up ones.
 var sources = map[string]func(ctx context.Context, scratch string) ([]kg.Triple, error){
 	"family":    files("graphs/family"),
+	"codex-s":   files("graphs/codex-s"),
+	"codex-m":   files("graphs/codex-m"),
 	"WN18RR_v1": files("inductive/WN18RR_v1"),
 	"fb237_v1":  files("inductive/fb237_v1"),
 	"tutorial":  sample("sample", append(splits, synthetic.MissingFile)...),

@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/infra/internal/engine"
 	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
 	"tagnet/model/zoo"
 )
 
@@ -32,6 +33,10 @@ type Setting struct {
 	Graph           string `json:"graph"`
 	Percent         int    `json:"percent"`
 	TutorialRemoval bool   `json:"own"`
+	// Seed is that of holdings, of which each relation lacks a share of its own. MissingByRelation tells
+	// discover the shares.
+	Seed              int64 `json:"seed"`
+	MissingByRelation bool  `json:"missing_by_relation"`
 	// Keep is a relation none of whose facts is removed.
 	Keep string `json:"keep"`
 	// Relations is the number of relations of the most facts that are listed; 0 lists all. Of the others no
@@ -61,6 +66,12 @@ func (s Setting) Name() string {
 	if s.TutorialRemoval {
 		name = s.Graph + "-own"
 	}
+	if s.Seed > 0 {
+		name = fmt.Sprintf("%s-%d", s.Graph, s.Seed)
+	}
+	if s.MissingByRelation {
+		name += "-shares"
+	}
 	if s.Keep != "" {
 		name += "-" + s.Keep
 	}
@@ -79,8 +90,9 @@ const Measured = "measured"
 // removal has the facts of a setting that stay and those that are removed, as far as they are of the listed relations.
 type removal struct {
 	kept, removed []kg.Triple
-	relations     string  // of the list, "all" or separated by commas
-	missing       float64 // the share that was removed
+	relations     string   // of the list, "all" or separated by commas
+	missing       float64  // the share that was removed
+	presumed      []string // flags that say so
 }
 
 // Runs returns the runs of the settings: each removes facts, and has a model, trained on the rest or not,
@@ -91,6 +103,7 @@ func (l List) Runs(threads int) (runs []engine.Run, err error) {
 		inputs := map[string]string{
 			"graph": s.Graph, "percent": fmt.Sprint(s.Percent), "own": fmt.Sprint(s.TutorialRemoval), "keep": s.Keep,
 			"relations": fmt.Sprint(s.Relations), "split": fmt.Sprint(s.Split), "train": l.Train,
+			"seed": fmt.Sprint(s.Seed), "missing_by_relation": fmt.Sprint(s.MissingByRelation),
 		}
 		workspace := s.Name() + "/workspace"
 		with := []string{"--workspace", workspace, "--threads", strconv.Itoa(threads), "--device", "cpu", "--memory", "4096"}
@@ -104,7 +117,7 @@ func (l List) Runs(threads int) (runs []engine.Run, err error) {
 		list := func(topK string) engine.Words {
 			return func(ctx context.Context, work string) ([]string, error) {
 				return tagnet(slices.Concat([]string{"discover", "--relation", r.relations, "--most", mostListed, "--top_k", topK,
-					"--missing", fmt.Sprintf("%.4f", r.missing), "--output", "list-" + topK}, with)...)(ctx, work)
+					"--output", "list-" + topK}, r.presumed, with)...)(ctx, work)
 			}
 		}
 		commands := []engine.Command{
@@ -140,24 +153,14 @@ const mostListed = "1000000"
 
 // remove removes facts, and writes those that stay.
 func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
-	read := sources[s.Graph]
-	if read == nil {
-		return fmt.Errorf("no graph is named %q: want one of %s", s.Graph, strings.Join(slices.Sorted(maps.Keys(sources)), ", "))
-	}
-	all, err := read(ctx, filepath.Join(folder, "sample"))
-	if err != nil {
-		return err
-	}
-	if s.TutorialRemoval {
-		r.kept, err = sample("sample", "train.txt", "valid.txt")(ctx, filepath.Join(folder, "sample"))
-		r.removed = slices.DeleteFunc(all, func(f kg.Triple) bool { return slices.Contains(r.kept, f) })
-	} else {
-		r.kept, r.removed = remove(all, float64(s.Percent)/100, s.Keep)
-	}
-	if err != nil {
+	if s.Seed > 0 {
+		made, _ := synthetic.Holdings(s.Seed)
+		r.kept, r.removed = made.Train, made.Missing
+	} else if err := s.takeOut(ctx, filepath.Join(folder, "sample"), r); err != nil {
 		return err
 	}
 	r.missing = float64(len(r.removed)) / float64(len(r.kept))
+	r.presume(s.MissingByRelation)
 	if r.relations = "all"; s.Relations > 0 {
 		most := mostFacts(r.kept, s.Relations)
 		r.relations = strings.Join(most, ",")
@@ -166,12 +169,48 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	return write(ctx, filepath.Join(folder, "facts.tsv"), r.kept)
 }
 
-// mostFacts returns the relations of the most facts.
-func mostFacts(facts []kg.Triple, n int) []string {
+// takeOut removes facts of a source.
+func (s Setting) takeOut(ctx context.Context, scratch string, r *removal) error {
+	read := sources[s.Graph]
+	if read == nil {
+		return fmt.Errorf("no graph is named %q: want one of %s", s.Graph, strings.Join(slices.Sorted(maps.Keys(sources)), ", "))
+	}
+	all, err := read(ctx, scratch)
+	if err != nil {
+		return err
+	}
+	if s.TutorialRemoval {
+		r.kept, err = sample("sample", "train.txt", "valid.txt")(ctx, scratch)
+		r.removed = slices.DeleteFunc(all, func(f kg.Triple) bool { return slices.Contains(r.kept, f) })
+	} else {
+		r.kept, r.removed = remove(all, float64(s.Percent)/100, s.Keep)
+	}
+	return err
+}
+
+// presume sets the flags that say which share is missing, byRelation that of each.
+func (r *removal) presume(byRelation bool) {
+	r.presumed = []string{"--missing", fmt.Sprintf("%.4f", r.missing)}
+	kept, removed := relationCounts(r.kept), relationCounts(r.removed)
+	for _, relation := range slices.Sorted(maps.Keys(kept)) {
+		if n := kept[relation]; byRelation && n >= leastCounted {
+			r.presumed = append(r.presumed, "--missing", fmt.Sprintf("%s=%.4f", relation, float64(removed[relation])/float64(n)))
+		}
+	}
+}
+
+// relationCounts counts the facts of relations.
+func relationCounts(facts []kg.Triple) map[string]int {
 	count := map[string]int{}
 	for _, f := range facts {
 		count[f.Relation]++
 	}
+	return count
+}
+
+// mostFacts returns the relations of the most facts.
+func mostFacts(facts []kg.Triple, n int) []string {
+	count := relationCounts(facts)
 	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	return names[:min(n, len(names))]
 }
@@ -189,13 +228,17 @@ func (s Setting) compare(ctx context.Context, workspace string, r removal) (*res
 	if err != nil {
 		return nil, err
 	}
-	m := measure(list, r.removed)
-	m.Facts, m.Missing = len(r.kept), r.missing
+	learned, err := learn(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	m := measure(list, learned, r.removed)
+	m.Facts, m.Missing, m.LargestSum = len(r.kept), r.missing, largestSum(list, r.kept)
 	if s.Graph == "crowd" {
 		if list, err = read("100"); err != nil {
 			return nil, err
 		}
-		m.Wide = &measure(list, r.removed).Precisions[2].List
+		m.Wide = &measure(list, nil, r.removed).Precisions[2].List
 	}
 	if s.Keep == "is_a" {
 		heads, err := hidden(ctx, workspace, s.Keep)

@@ -9,8 +9,8 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// TestHoldingsLackTheirShares checks that what is missing is true and not stated, that relations lack their shares, that
-// what lacks its mirror has it stated, and that names stay.
+// TestHoldingsLackTheirShares checks that what is missing is true and not stated, that relations lack their shares,
+// that what lacks its mirror has it stated, and that names stay.
 func TestHoldingsLackTheirShares(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(3) {
@@ -42,8 +42,8 @@ func TestHoldingsLackTheirShares(t *testing.T) {
 	}
 }
 
-// TestHoldingsFollow checks that the bodies of rules lead to what is derived from them, in the shares of their relations,
-// and that relations have one tail, one head, or both.
+// TestHoldingsFollow checks that the bodies of rules lead to what is derived from them, in the shares of their
+// relations, and that relations have one tail, one head, or both.
 func TestHoldingsFollow(t *testing.T) {
 	t.Parallel()
 	s, derived := Holdings(1)
@@ -97,7 +97,8 @@ func TestHoldingsAreTheSameForASeed(t *testing.T) {
 	t.Parallel()
 	first, _ := Holdings(1)
 	again, _ := Holdings(1)
-	if other, _ := Holdings(2); !slices.Equal(first.Train, again.Train) || !slices.Equal(first.Missing, again.Missing) || slices.Equal(first.Missing, other.Missing) {
+	if other, _ := Holdings(2); !slices.Equal(first.Train, again.Train) || !slices.Equal(first.Missing, again.Missing) ||
+		slices.Equal(first.Missing, other.Missing) {
 		t.Error("the same seed drew other facts, or another seed the same")
 	}
 }
