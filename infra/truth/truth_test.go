@@ -180,9 +180,10 @@ func TestOnlyAnswers(t *testing.T) {
 	if answers[[2]string{"~in", "c1"}] != 11 || !only["in"] || !only["of"] || only["~in"] || only["its"] {
 		t.Errorf("%v have one answer, want in and of", only)
 	}
-	list := []parquet.Fact{listed("new", "of", "t1", 0, 0, .9), listed("new", "of", "t2", 0, 0, .7), listed("h0", "of", "t1", 0, 0, .8),
+	list := []parquet.Fact{listed("new", "of", "t1", 0, 0, .9), listed("new", "of", "t2", 0, 0, .7), listed("h0", "of", "t1", 0, 0, .9),
+		listed("h0", "of", "t2", 0, 0, .9),
 		listed("new", "of", "t3", 0, 0, .6), listed("new", "its", "t3", 0, 0, .8)}
-	list[3].TailRank = 11
+	list[4].TailRank = 11
 	if sum := largestSum(list, facts); !(math.Abs(sum-1.6) <= 1e-9) {
 		t.Errorf("the largest sum is %g, want .9 and .7", sum)
 	}

@@ -58,7 +58,7 @@ func TestHoldingsFollow(t *testing.T) {
 		}
 	}
 	for f, bodies := range derived {
-		holds := false
+		holds := true
 		for _, body := range bodies {
 			rule := namedRule{conclusion: f.Relation}
 			for relation := range strings.SplitSeq(body, ", ") {
@@ -67,7 +67,7 @@ func TestHoldingsFollow(t *testing.T) {
 			if follows[rule.String()] == nil {
 				follows[rule.String()] = deduce([]namedRule{rule}, all)
 			}
-			holds = holds || follows[rule.String()][f]
+			holds = holds && follows[rule.String()][f]
 		}
 		if !holds || tails[[2]string{f.Relation, f.Head}] == 0 {
 			t.Errorf("%v is not true, or does not follow from %q", f, bodies)
