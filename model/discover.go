@@ -93,8 +93,12 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 		if err != nil {
 			return nil, m.failed(err)
 		}
-		for _, o := range slices.Concat(found...) {
-			best.add(discovery.Entry{Observation: o, Estimate: answer.WithEstimate(o, e).Estimate})
+		list, _, err := m.opened.Estimate(ctx, slices.Concat(found...), e, nil)
+		if err != nil {
+			return nil, m.failed(err)
+		}
+		for _, j := range list {
+			best.add(discovery.Entry{Observation: j.Observation, Estimate: j.Estimate})
 		}
 	}
 	listed := make([]ScoredTriple, 0, best.most)

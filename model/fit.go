@@ -22,7 +22,14 @@ var ErrTrainingGraph = errors.New("probabilities are those of the graph of all f
 
 // WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at
 // most 1, by default 0.05.
-func WithMissing(share float64) Option { return func(o *options) { o.missing = share } }
+func WithMissing(share float64) Option { return func(o *options) { o.missing.Share = share } }
+
+// WithMissingOf sets how many facts of a relation are presumed to be missing, as a share of its facts: more than 0. More
+// than 1 are missing of a relation that could be derived and is seldom stated. Its other facts do not count as those of
+// WithMissing.
+func WithMissingOf(relation string, share float64) Option {
+	return func(o *options) { o.missing.Relations[relation] = share }
+}
 
 // Fit fits probabilities, unless the model has some: facts of the graph, each scored without itself, are compared with
 // new answers. They depend on the weights, the graph and the reach alone, and equal the commands' probabilities. The
@@ -77,14 +84,14 @@ func (m *Model) note(text string) {
 	slog.Warn(text)
 }
 
-// Limit returns a sentence that says how many facts probabilities presume to be missing, and what the data allow.
-// fitted is false as long as nothing is fitted; then there are no probabilities.
-func (m *Model) Limit() (sentence string, fitted bool) {
+// Presumed returns a sentence that says how many facts probabilities presume to be missing. fitted is false as long as
+// nothing is fitted; then there are no probabilities.
+func (m *Model) Presumed() (sentence string, fitted bool) {
 	e, err := m.estimator()
 	if e == nil || err != nil {
 		return "", false
 	}
-	return e.Limit(), true
+	return e.Text(), true
 }
 
 // estimator returns the estimator of probabilities, or nil as long as nothing is fitted.
@@ -92,7 +99,7 @@ func (m *Model) estimator() (*probability.Estimator, error) {
 	if !m.overAll {
 		return nil, nil
 	}
-	return m.opened.Estimator(m.missing)
+	return m.opened.Estimator(m.presumed)
 }
 
 // probabilityOf returns the probability of an estimate, or nil if it claims none.

@@ -30,7 +30,7 @@ type Model struct {
 	overAll   bool          // that one has all facts
 	lookup    *kg.Lookup
 	known     tables.Answers
-	missing   float64        // of WithMissing
+	presumed  probability.Presumed
 	workspace string         // where probabilities are kept; "" without one
 	fitting   sync.Mutex     // held while probabilities are fitted
 	trained   *learn.Trained // what Save needs; nil unless Train made the model
@@ -47,7 +47,7 @@ type options struct {
 	resources               answer.Resources
 	reach                   int    // of WithReach, or -1
 	graph                   string // of WithGraph
-	missing                 float64
+	missing                 answer.Missing
 	workspace               string                       // of Open
 	training                *configuration.Configuration // of WithTraining
 	seed                    int64
@@ -83,7 +83,7 @@ const bestCheckpoint = "best"
 // newOptions returns the defaults, changed by a list of options, or an error for a value out of range.
 func newOptions(list []Option) (options, error) {
 	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, resources: answer.Resources{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1,
-		graph: kg.All, missing: probability.DefaultMissing}
+		graph: kg.All, missing: answer.Missing{Share: probability.DefaultMissing, Relations: map[string]float64{}}}
 	for _, option := range list {
 		option(&o)
 	}
@@ -92,9 +92,6 @@ func newOptions(list []Option) (options, error) {
 	}
 	if o.graph != kg.All && o.graph != "train" {
 		return o, fmt.Errorf("graph %q is neither %s nor train", o.graph, kg.All)
-	}
-	if err := probability.CheckMissing(o.missing); err != nil {
-		return o, err
 	}
 	if err := checkpoint.CheckRun(o.run); err != nil {
 		return o, err
@@ -183,14 +180,17 @@ func (o options) over(ctx context.Context, opened *answer.Model) (*Model, error)
 }
 
 // Named returns a model that answers by name, of an opened one that answers by id, about the same graph. Probabilities
-// are read from a workspace, "" without one, and of missing facts as WithMissing says.
-func Named(ctx context.Context, opened *answer.Model, workspace string, missing float64) (*Model, error) {
+// are read from a workspace, "" without one.
+func Named(ctx context.Context, opened *answer.Model, workspace string, missing answer.Missing) (*Model, error) {
 	known, err := opened.View.Answers(ctx)
 	if err != nil {
 		return nil, err
 	}
 	overAll := opened.View != opened.KG.Inference && opened.View != opened.KG.Train
-	m := &Model{opened: opened, overAll: overAll, lookup: opened.KG.Lookup(opened.View), known: known, missing: missing, workspace: workspace}
+	m := &Model{opened: opened, overAll: overAll, lookup: opened.KG.Lookup(opened.View), known: known, workspace: workspace}
+	if m.presumed, err = opened.Presume(ctx, missing); err != nil {
+		return nil, err
+	}
 	_, _ = m.readProbabilities(ctx) // Fit returns the error
 	return m, nil
 }

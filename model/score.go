@@ -102,11 +102,15 @@ func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, 
 	if err != nil {
 		return nil, m.failed(err)
 	}
-	named := make([]ScoredTriple, len(observed))
-	for i, o := range observed {
-		j := answer.WithEstimate(o, e)
-		_, j.Known = slices.BinarySearch(m.known.Of(o.Head, o.Relation), o.Tail)
-		named[i] = m.scored(&j)
+	list, _, err := m.opened.Estimate(ctx, observed, e, nil)
+	if err != nil {
+		return nil, m.failed(err)
+	}
+	named := make([]ScoredTriple, len(list))
+	for i := range list {
+		j := &list[i]
+		_, j.Known = slices.BinarySearch(m.known.Of(j.Head, j.Relation), j.Tail)
+		named[i] = m.scored(j)
 	}
 	return named, nil
 }

@@ -48,15 +48,6 @@ type Estimated struct {
 	Known bool
 }
 
-// WithEstimate returns an observation with the estimate of an estimator, which may be nil.
-func WithEstimate(o probability.Observation, estimator *probability.Estimator) Estimated {
-	j := Estimated{Observation: o}
-	if estimator != nil {
-		j.Estimate = estimator.Estimate(&o)
-	}
-	return j
-}
-
 // Entity returns the answer to a query with the relation.
 func (j *Estimated) Entity(relation int32) int32 {
 	if relation == j.Relation {
@@ -87,16 +78,17 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 	if err != nil {
 		return nil, err
 	}
-	if a.Backward != nil {
-		a.Backward(backward)
-	}
 	answers := make([]Answers, len(queries))
-	for i, list := range found {
-		for _, o := range list {
-			answers[i].List = append(answers[i].List, WithEstimate(o, a.Estimator))
-		}
+	divided, err := m.estimateAll(ctx, queries, found, a, answers)
+	if err != nil {
+		return nil, err
+	}
+	if a.Backward != nil {
+		a.Backward(backward + divided)
+	}
+	for i := range answers {
 		a.order(queries[i].Relation, answers[i].List)
-		answers[i].List = answers[i].List[:min(a.Best, len(list))]
+		answers[i].List = answers[i].List[:min(a.Best, len(answers[i].List))]
 	}
 	if !a.Known {
 		return answers, nil
@@ -108,6 +100,21 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 		a.order(queries[i].Relation, answers[i].List)
 	}
 	return answers, nil
+}
+
+// estimateAll estimates the candidates of queries, and returns the number of further queries.
+func (m *Model) estimateAll(ctx context.Context, queries []graph.Query, found [][]probability.Observation, a Asking, answers []Answers) (int, error) {
+	known := map[graph.Query]*rivals{}
+	list := estimated(slices.Concat(found...), a.Estimator)
+	whole := list
+	for i, q := range queries {
+		n := len(found[i])
+		answers[i].List, list = list[:n:n], list[n:]
+		if a.Among == nil { // the query's own candidates are among all entities
+			known[graph.Query{Source: q.Source, Relation: q.Relation, Answer: graph.None}] = rivalsOf(q.Relation, answers[i].List)
+		}
+	}
+	return m.divide(ctx, whole, a.Estimator, known, a.Done)
 }
 
 // order sorts the answers of a query with the relation.
@@ -165,8 +172,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 	if err != nil {
 		return err
 	}
-	for i, o := range observed {
-		j := WithEstimate(o, a.Estimator)
+	for i, j := range estimated(observed, a.Estimator) { // a known fact has no rivals
 		j.Known = true
 		answers[queryOf[i]].List = append(answers[queryOf[i]].List, j)
 	}

@@ -147,14 +147,18 @@ func (m *Model) surroundings() *probability.Surroundings {
 	return m.surrounding
 }
 
-// Estimator returns probabilities that presume a number of missing facts, as a share of the graph's, or nil as long as
-// none are fitted.
-func (m *Model) Estimator(missing float64) (*probability.Estimator, error) {
+// Estimator returns probabilities that presume a number of missing facts, or nil as long as none are fitted. The error of
+// a relation that cannot have a share of its own names it.
+func (m *Model) Estimator(presumed probability.Presumed) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
 	if fitted == nil || fitted.TooFew {
 		return nil, nil
 	}
-	return fitted.Estimator(m.surroundings(), missing)
+	e, err := fitted.Estimator(m.surroundings(), presumed)
+	if untold := (*probability.UntoldError)(nil); errors.As(err, &untold) {
+		untold.Name = m.KG.Relations[untold.Relation]
+	}
+	return e, err
 }
 
 // ProbabilitiesFolder is the name of the folder of probabilities below a workspace.

@@ -13,8 +13,8 @@ import (
 )
 
 // Triples returns the rows of observed triples, whose numbers are lines times each plus an index within a line. known
-// reports whether a triple is known. e, which may be nil, gives probabilities.
-func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.Observed) bool, e *probability.Estimator) []parquet.Triple {
+// reports whether a triple is known. estimates are those of the triples, or nil.
+func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.Observed) bool, estimates []answer.Estimated) []parquet.Triple {
 	rows := make([]parquet.Triple, len(observed))
 	for i := range observed {
 		o := &observed[i]
@@ -23,8 +23,8 @@ func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.
 			TailScore: o.Tails.Score, TailRank: o.Tails.Rank, HeadScore: o.Heads.Score, HeadRank: o.Heads.Rank,
 			Known: known(o), Hops: o.Hops,
 		}
-		if e != nil {
-			estimate := e.Estimate(&o.Observation)
+		if estimates != nil {
+			estimate := estimates[i].Estimate
 			rows[i].Probability, rows[i].LogOdds = claimed(estimate), &estimate.LogOdds
 		}
 	}

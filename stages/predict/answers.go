@@ -32,23 +32,21 @@ const (
 // pipelines, and the content of AnsweredFile.
 type Answered struct {
 	Shards int `json:"-"`
-	// Queries is the number of queries, Backward the number of queries that their candidates took in the other
-	// direction, and Most its bound.
+	// Queries is the number of queries, Backward the number of further queries that their candidates took: in the other
+	// direction, and for those of which one is true at most.
 	Queries  int64 `json:"queries"`
 	Backward int64 `json:"backward"`
-	Most     int64 `json:"most"`
 	// Unlisted is the number of known answers that are not listed, over all queries.
 	Unlisted int64 `json:"unlisted"`
 }
 
 // Check returns an error for numbers that no run writes.
 func (a Answered) Check() error {
-	return strict.First(strict.Count("queries", a.Queries), strict.Count("most", a.Most), strict.Between("backward", a.Backward, 0, a.Most),
-		strict.Count("unlisted", a.Unlisted))
+	return strict.First(strict.Count("queries", a.Queries), strict.Count("backward", a.Backward), strict.Count("unlisted", a.Unlisted))
 }
 
 func addAnswered(a, b Answered) Answered {
-	return Answered{a.Shards + b.Shards, a.Queries + b.Queries, a.Backward + b.Backward, a.Most + b.Most, a.Unlisted + b.Unlisted}
+	return Answered{a.Shards + b.Shards, a.Queries + b.Queries, a.Backward + b.Backward, a.Unlisted + b.Unlisted}
 }
 
 // Answers answers a user's queries and writes the answers. Output: the URL of answers.tsv.
@@ -74,7 +72,6 @@ func (f *answersFn) ProcessElement(ctx context.Context, shard Shard, emit func(A
 // took returns the counts of a shard.
 func (f *answersFn) took(asked *answered) Answered {
 	a := Answered{Shards: 1, Queries: int64(len(asked.queries)), Backward: int64(asked.backward)}
-	a.Most = a.Queries * int64(f.Params.asking().Candidates())
 	for _, answers := range asked.answers {
 		a.Unlisted += int64(answers.Unlisted)
 	}

@@ -15,8 +15,8 @@ import (
 type Probabilities struct {
 	// Folder is the URL of the folder of their file, SHA256 the checksum of the file.
 	Folder, SHA256 string
-	// Missing is the share of the graph's facts that they presume to be missing.
-	Missing float64
+	// Presumed says how many facts they presume to be missing.
+	Presumed probability.Presumed
 }
 
 // Estimator returns the estimator of the probabilities of this process's model, nil without any. The
@@ -50,5 +50,5 @@ func (p Probabilities) read(ctx context.Context, m *answer.Model) (*probability.
 	if _, err := m.ReadProbabilities(ctx, p.Folder); err != nil {
 		return nil, err
 	}
-	return m.Estimator(p.Missing)
+	return m.Estimator(p.Presumed)
 }

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/answer/workload"
 	"tagnet/stages/encode"
 	"tagnet/stages/evaluation"
@@ -71,10 +72,6 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	if err != nil {
 		return nil, err
 	}
-	estimator, err := f.Params.Estimator(ctx)
-	if err != nil {
-		return nil, err
-	}
 	// A triple is known if any split has it.
 	isKnown := func(o *answer.Observed) bool {
 		_, is := slices.BinarySearch(known.Of(o.Head, o.Relation), o.Tail)
@@ -82,14 +79,38 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	}
 	observed, names := scored.Observed(), evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
 	// Pairs keep their best relations; triples are in the order of their ids.
-	if f.Params.Queries.TableKind == workload.GivenPairs {
-		slices.SortFunc(observed, func(a, b answer.Observed) int {
+	pairs := f.Params.Queries.TableKind == workload.GivenPairs
+	slices.SortFunc(observed, func(a, b answer.Observed) int {
+		if pairs {
 			return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
-		})
-		return evaluation.BestRelations(names.Triples(observed, len(loaded.Relations), isKnown, estimator), f.Params.Relations), nil
+		}
+		return a.Compare(b.Fact)
+	})
+	list, err := f.estimates(ctx, observed)
+	switch {
+	case err != nil:
+		return nil, err
+	case pairs:
+		return evaluation.BestRelations(names.Triples(observed, len(loaded.Relations), isKnown, list), f.Params.Relations), nil
 	}
-	slices.SortFunc(observed, func(a, b answer.Observed) int { return a.Compare(b.Fact) })
-	return names.Triples(observed, 1, isKnown, estimator), nil
+	return names.Triples(observed, 1, isKnown, list), nil
+}
+
+// estimates returns the estimates of triples, or nil without probabilities.
+func (f *triplesFn) estimates(ctx context.Context, observed []answer.Observed) (list []answer.Estimated, err error) {
+	estimator, err := f.Params.Estimator(ctx)
+	if estimator == nil || err != nil {
+		return nil, err
+	}
+	plain := make([]probability.Observation, len(observed))
+	for i, o := range observed {
+		plain[i] = o.Observation
+	}
+	err = f.Params.Use(ctx, func(m *answer.Model) error {
+		list, _, err = m.Estimate(ctx, plain, estimator, nil)
+		return err
+	})
+	return list, err
 }
 
 type triplesTextFn struct{ Params AskParams }

@@ -22,13 +22,13 @@ type Discovery struct {
 	Probabilities *Presumed `json:"probabilities,omitempty"`
 }
 
-// Presumed says how many facts probabilities presume to be missing, as shares of the graph's facts.
+// Presumed says how many facts probabilities presume to be missing.
 type Presumed struct {
-	// Missing is the share that they hold for: Presumed, or Bound where that is lower. Bound is the share if the
-	// candidates that are most like facts of the graph are all true.
-	Presumed float64 `json:"presumed"`
-	Bound    float64 `json:"bound"`
-	Missing  float64 `json:"missing"`
+	// Missing is the share of the facts of all relations but those of Shares, by name, which miss a share of their own.
+	Missing float64            `json:"missing"`
+	Shares  map[string]float64 `json:"missing_by_relation,omitempty"`
+	// Most has how many facts are missing at most, as a share of the relation's, of relations of which the data tell.
+	Most map[string]float64 `json:"most_missing,omitempty"`
 	// WithoutProbability is the number of candidates without a probability: too few facts of their relations are known.
 	WithoutProbability int64 `json:"unclaimed"`
 }
@@ -38,8 +38,7 @@ func (d Discovery) Check() error {
 	err := strict.First(strict.Count("top_k", d.TopK), strict.Count("queries", d.Queries), strict.Count("backward_queries", d.BackwardQueries),
 		strict.Count("candidates", d.Candidates), strict.Between("listed", d.Listed, 0, d.Candidates))
 	if p := d.Probabilities; err == nil && p != nil {
-		err = strict.First(strict.Share("presumed", p.Presumed), strict.AtLeastZero("bound", p.Bound), strict.Share("missing", p.Missing),
-			strict.Between("unclaimed", p.WithoutProbability, 0, d.Candidates))
+		err = strict.First(strict.Share("missing", p.Missing), strict.Between("unclaimed", p.WithoutProbability, 0, d.Candidates))
 	}
 	return err
 }

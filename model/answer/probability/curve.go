@@ -107,6 +107,15 @@ func (c Curve) totals() (labeled, unlabeled int) {
 	return labeled, unlabeled
 }
 
+// unlabeled returns the number of unlabeled observations of each block.
+func (c Curve) unlabeled() []int {
+	numbers := make([]int, len(c.Blocks))
+	for i, b := range c.Blocks {
+		numbers[i] = b.Unlabeled
+	}
+	return numbers
+}
+
 // meanLabeled returns the mean share of labeled observations around a labeled one, the constant c of Elkan and Noto.
 func (c Curve) meanLabeled() float64 {
 	sum := 0.0
@@ -122,17 +131,18 @@ func (c Curve) meanLabeled() float64 {
 const surest = .99
 
 // probabilities returns a probability for each block: proportional to its odds, at most surest, and such that the
-// probabilities of all unlabeled observations add up to sum. If sum is too large for that, each is surest.
-func (c Curve) probabilities(sum float64) []float64 {
+// probabilities of unlabeled observations, whose numbers are by block, add up to sum. If sum is too large for
+// that, each is surest.
+func (c Curve) probabilities(sum float64, unlabeled []int) []float64 {
 	p, below := make([]float64, len(c.Blocks)), make([]float64, len(c.Blocks)+1)
 	for i, b := range c.Blocks {
-		below[i+1] = below[i] + float64(b.Unlabeled)*c.odds(b)
+		below[i+1] = below[i] + float64(unlabeled[i])*c.odds(b)
 	}
 	// Blocks whose probability would exceed surest have surest, and all other blocks share the rest of the sum.
 	whole := len(c.Blocks)
 	for ; whole > 0 && sum*c.odds(c.Blocks[whole-1]) > surest*below[whole]; whole-- {
 		p[whole-1] = surest
-		sum -= surest * float64(c.Blocks[whole-1].Unlabeled)
+		sum -= surest * float64(unlabeled[whole-1])
 	}
 	for i := range whole {
 		p[i] = sum * c.odds(c.Blocks[i]) / below[whole]

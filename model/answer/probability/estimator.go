@@ -3,57 +3,114 @@ package probability
 import (
 	"cmp"
 	"fmt"
-)
+	"math"
+	"slices"
 
-// DefaultMissing is the share of the graph's facts that is presumed to be missing.
-const DefaultMissing = .05
+	"tagnet/model/graph"
+)
 
 // Estimator gives probabilities that presume a number of missing facts. It may be used concurrently.
 type Estimator struct {
-	model  *Model
-	around *Surroundings
-	// byBlock has the probability of each block of the curve.
-	byBlock []float64
-	// Presumed is the share of the graph's facts that was presumed to be missing. Bound is the largest possible share,
-	// if all candidates that are most like facts are true. Missing, the lower of both, gives the probabilities.
-	Presumed, Bound, Missing float64
+	model    *Model
+	around   *Surroundings
+	presumed Presumed
+	// plain has the probability of each block of the curve, own those of relations with a share of their own.
+	plain []float64
+	own   map[int32][]float64
 }
 
-// Estimator returns the model's estimator for a number of missing facts, as a share of the graph's facts. The
-// surroundings belong to the model's graph. The error says what is wrong with the share.
-func (m *Model) Estimator(around *Surroundings, missing float64) (*Estimator, error) {
-	if err := CheckMissing(missing); err != nil {
+// Estimator returns the model's estimator for a number of missing facts. The surroundings belong to the model's graph.
+// The error says what is wrong with a share; that of a relation with too few observations is an *UntoldError.
+func (m *Model) Estimator(around *Surroundings, presumed Presumed) (*Estimator, error) {
+	if err := presumed.Check(); err != nil {
 		return nil, err
 	}
-	if len(m.Labeled) != around.graph.BaseRelations {
-		return nil, fmt.Errorf("probabilities of %d relations do not fit a graph of %d", len(m.Labeled), around.graph.BaseRelations)
+	if len(m.Relations) != around.graph.BaseRelations {
+		return nil, fmt.Errorf("probabilities of %d relations do not fit a graph of %d", len(m.Relations), around.graph.BaseRelations)
 	}
-	labeled, _ := m.Curve.totals()
-	// The facts of the graph that would be among the best of one of their queries.
-	counted := float64(m.Facts) * float64(labeled) / float64(m.Observed)
-	c := m.Curve.meanLabeled()
-	most := float64(labeled) * (1 - c) / (m.Sample.Rate * c) // Elkan and Noto: c estimates n / (n + b m) from below
-	e := &Estimator{model: m, around: around, Presumed: missing, Bound: most / counted}
-	e.Missing = min(e.Presumed, e.Bound)
-	e.byBlock = m.Curve.probabilities(e.Missing * counted * m.Sample.Rate)
+	e := &Estimator{model: m, around: around, presumed: presumed, own: map[int32][]float64{}}
+	shares := presumed.Own()
+	plain := e.tally(func(r int32) bool { return shares[r] == 0 })
+	if plain.labeled == 0 || slices.Max(plain.unlabeled) == 0 { // nothing else tells of the others
+		plain = e.tally(func(int32) bool { return true })
+	}
+	e.plain = plain.scaled(m, presumed.Missing)
+	for r, share := range shares {
+		of := e.tally(func(o int32) bool { return o == r })
+		if of.labeled < minClaim || slices.Max(of.unlabeled) == 0 {
+			return nil, &UntoldError{Relation: r}
+		}
+		if of.labeled < minLabeled { // as many pass as of all relations
+			all := e.tally(func(int32) bool { return true })
+			of.labeled, of.drawn = all.labeled, all.drawn
+		}
+		e.own[r] = of.scaled(m, share)
+	}
 	return e, nil
 }
 
-// CheckMissing returns an error for a share of missing facts that no estimator presumes.
-func CheckMissing(share float64) error {
-	if !(share > 0 && share <= 1) {
-		return fmt.Errorf("presuming that %v of the graph's facts are missing, want more than 0 and at most 1", share)
-	}
-	return nil
+// UntoldError says that a relation has too few observations for a share of its own.
+type UntoldError struct {
+	Relation int32
+	Name     string // of the relation, where the caller knows it
 }
 
-// Limit returns a sentence on the largest share that the data allow.
-func (e *Estimator) Limit() string {
-	const most = "if the surest are all true, at most %s%% of the graph are missing"
-	if e.Bound < e.Presumed {
-		return fmt.Sprintf(most+"; probabilities presume that, not %s%%", percent(e.Bound), percent(e.Presumed))
+func (e *UntoldError) Error() string {
+	return fmt.Sprintf("relation %q has too few facts, or candidates, that probabilities were fitted to, for a share of its own",
+		cmp.Or(e.Name, fmt.Sprint(e.Relation)))
+}
+
+// tally are the observations of some relations: the numbers of facts of the graph, of these drawn to be labeled, of
+// labeled ones, and of unlabeled ones in each block of the curve.
+type tally struct {
+	facts          int64
+	drawn, labeled int
+	unlabeled      []int
+}
+
+// tally returns the observations of the relations that a function accepts.
+func (e *Estimator) tally(is func(relation int32) bool) tally {
+	all := tally{unlabeled: make([]int, len(e.model.Curve.Blocks))}
+	for r := range e.model.Relations {
+		of := &e.model.Relations[r]
+		if !is(int32(r)) {
+			continue
+		}
+		all.facts, all.drawn = all.facts+of.Facts, all.drawn+of.Drawn
+		if of.Labeled >= minClaim {
+			all.labeled += of.Labeled
+		}
+		for b, n := range of.Unlabeled {
+			all.unlabeled[b] += n
+		}
 	}
-	return fmt.Sprintf(most+"; probabilities presume %s%%", percent(e.Bound), percent(e.Presumed))
+	return all
+}
+
+// scaled returns the probability of each block if a share of the facts is missing. Only those count that are among the
+// best of one of their queries.
+func (o *tally) scaled(m *Model, missing float64) []float64 {
+	counted := float64(o.facts) * float64(o.labeled) / float64(o.drawn)
+	return m.Curve.probabilities(missing*counted*m.Sample.Rate, o.unlabeled)
+}
+
+// Text returns a sentence on what is presumed.
+func (e *Estimator) Text() string {
+	text := fmt.Sprintf("probabilities presume that %s%% of the facts are missing, which no data tell", percent(e.presumed.Missing))
+	if n := len(e.own); n > 0 {
+		text += fmt.Sprintf("; of %d relations their own shares", n)
+	}
+	return text
+}
+
+// Presumed returns what is presumed.
+func (e *Estimator) Presumed() Presumed { return e.presumed }
+
+// Most returns how many facts of a relation are missing at most, as a share of its facts, if its labeled facts are like
+// all others, and whether the data tell.
+func (e *Estimator) Most(relation int32) (share float64, told bool) {
+	share = e.model.Relations[relation].Most
+	return share, share > 0
 }
 
 // percent returns a share as a number of percent, a small one with one digit that is not zero.
@@ -101,6 +158,44 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 	if o.within(m.Sample.K) {
 		block = m.Curve.block(estimate.LogOdds)
 	}
-	estimate.Probability = e.byBlock[block]
+	estimate.Probability = e.plain[block]
+	if own := e.own[o.Relation]; own != nil {
+		estimate.Probability = own[block]
+	}
+	estimate.Probability = mirrored(estimate.Probability, e.around.mirror(o.Fact))
 	return estimate
 }
+
+// mirrored returns the probability of a fact whose mirror is stated, or p where its rules' confidence is no higher. How
+// many facts of the graph are missing, and how many of a relation have their mirrors, are two opinions on its odds: the
+// result is their geometric mean.
+func mirrored(p, confidence float64) float64 {
+	if confidence = min(confidence, surest); confidence <= p {
+		return p
+	}
+	odds := math.Sqrt(p / (1 - p) * confidence / (1 - confidence))
+	return odds / (1 + odds)
+}
+
+// Rivals returns the queries of which the fact is one of several new answers, while one at most is true: the relation
+// is nearly functional in this direction, and the graph has no answer. There are none for a fact that is not likely.
+func (e *Estimator) Rivals(f graph.Fact, p float64) (queries []graph.Query) {
+	if p < leastDivided {
+		return nil
+	}
+	tail, head := f.Queries(int32(e.model.Sample.Relations))
+	for _, q := range []graph.Query{tail, head} {
+		if e.OneAnswer(q) {
+			queries = append(queries, graph.Query{Source: q.Source, Relation: q.Relation, Answer: graph.None})
+		}
+	}
+	return queries
+}
+
+// OneAnswer reports whether at most one new answer of a query is true, as far as the graph tells.
+func (e *Estimator) OneAnswer(q graph.Query) bool {
+	return e.around.functional[q.Relation] && !e.around.hasAnswer(q.Source, q.Relation)
+}
+
+// leastDivided is the least probability that is divided: those of many unlikely answers may add up.
+const leastDivided = .1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -50,19 +51,24 @@ func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Lab
 	if len(labeled) == 0 {
 		return nil, fmt.Errorf("%w: fewer than %d are of relations that have %d", ErrTooFew, minLabeled, minClaim)
 	}
-	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Facts: count(around.graph), Observed: len(labeled)}
+	m := &Model{FormatVersion: FormatVersion, Sample: sample, Features: names(), Relations: make([]OfRelation, around.graph.BaseRelations)}
+	for f := range Facts(around.graph) {
+		m.Relations[f.Relation].Facts++
+	}
+	for _, l := range labeled {
+		m.Relations[l.Relation].Drawn++
+	}
 	// The shift comes from all labeled facts; only facts among the best answers are examples.
 	m.Shift = newShift(labeled)
 	labeled = slices.DeleteFunc(labeled, func(l Labeled) bool { return !l.within(sample.K) })
-	m.Labeled = make([]int, around.graph.BaseRelations)
 	for _, l := range labeled {
-		m.Labeled[l.Relation]++
+		m.Relations[l.Relation].Labeled++
 	}
-	m.OwnIntercepts = ownIntercepts(m.Labeled)
+	m.OwnIntercepts = ownIntercepts(m.Relations)
 	var examples []example
 	add := func(o *Observation, isLabeled bool, weight int) {
 		if group, claimed := m.group(o); claimed {
-			examples = append(examples, example{around.features(o, sample.K), group, sample.fold(o.Fact), isLabeled, weight})
+			examples = append(examples, example{around.features(o, sample.K), o.Relation, group, sample.fold(o.Fact), isLabeled, weight})
 		}
 	}
 	for i := range labeled {
@@ -131,9 +137,54 @@ func (m *Model) fit(ctx context.Context, examples []example) {
 		m.Folds = append(m.Folds, *regress(ctx, examples, fold, m.groups()))
 	}
 	list := make([]judged, len(examples))
+	byRelation := make([][]judged, len(m.Relations))
 	for i := range examples {
 		e := &examples[i]
 		list[i] = judged{m.Folds[e.fold].logOdds(&e.row, e.group), e.labeled, e.weight}
+		byRelation[e.relation] = append(byRelation[e.relation], list[i])
 	}
 	m.Curve = newCurve(list)
+	all := usual(list)
+	for r := range m.Relations {
+		m.Relations[r].judge(byRelation[r], m.Curve, m.Sample.Rate, all)
+	}
+}
+
+// judge sets what follows from the relation's observations, which it sorts. all are the usual log
+// odds of all relations.
+func (of *OfRelation) judge(list []judged, c Curve, rate float64, all Usual) {
+	of.Usual = all
+	for _, j := range list {
+		if j.labeled {
+			continue
+		}
+		b := c.block(j.logOdds)
+		for len(of.Unlabeled) <= b {
+			of.Unlabeled = append(of.Unlabeled, 0)
+		}
+		of.Unlabeled[b] += j.weight
+	}
+	if of.Labeled < minLabeled {
+		return
+	}
+	of.Usual = usual(list)
+	if of.Unlabeled == nil {
+		return
+	}
+	// Elkan and Noto: the mean g of labeled facts estimates n / (n + b m) from below, if all the facts of this relation
+	// are like its labeled ones.
+	g := newCurve(list).meanLabeled()
+	most := float64(of.Labeled) * (1 - g) / (rate * g)
+	of.Most = most / (float64(of.Facts) * float64(of.Labeled) / float64(of.Drawn))
+}
+
+// usual returns the log odds that labeled observations usually have.
+func usual(list []judged) Usual {
+	var m moments
+	for _, j := range list {
+		if j.labeled {
+			m.add(j.logOdds)
+		}
+	}
+	return Usual{m.sum / m.n, math.Sqrt(max(0, m.deviation()/m.n))}
 }

@@ -22,12 +22,8 @@ type Model struct {
 	// are 0 and lists empty.
 	TooFew bool   `json:"too_few,omitempty"`
 	Sample Sample `json:"sample"`
-	// Facts is the number of the graph's facts of two entities, and Observed the number drawn to be labeled.
-	Facts    int64 `json:"facts"`
-	Observed int   `json:"observed"`
-	// Labeled has the number of labeled facts of each relation, Observed ones that are among the best of one of their
-	// queries. With fewer than minLabeled, relations have intercepts in common; with fewer than 2, no probabilities.
-	Labeled []int `json:"labeled"`
+	// Relations has the observations of each relation.
+	Relations []OfRelation `json:"by_relation"`
 	// OwnIntercepts are the relations with minLabeled labeled facts or more, ascending: only these have intercepts of
 	// their own, so that files stay small.
 	OwnIntercepts []int `json:"own_intercepts"`
@@ -43,6 +39,28 @@ type Model struct {
 	Checksum string `json:"checksum"`
 }
 
+// OfRelation counts the observations of a relation.
+type OfRelation struct {
+	// Facts is the number of the graph's facts of two entities, and Drawn that of those drawn to be labeled. Labeled
+	// are these that are among the best of one of their queries. With fewer than minLabeled, relations have intercepts
+	// in common; with fewer than minClaim, no probabilities.
+	Facts   int64 `json:"facts"`
+	Drawn   int   `json:"drawn"`
+	Labeled int   `json:"labeled"`
+	// Unlabeled has the number of unlabeled observations in each block of the curve, from the first on.
+	Unlabeled []int `json:"unlabeled,omitempty"`
+	// Most is how many facts are missing at most, as a share of the relation's; 0 says that nothing tells.
+	Most float64 `json:"most,omitempty"`
+	// Usual are the log odds of labeled facts, of all relations where this one has fewer than minLabeled.
+	Usual Usual `json:"usual"`
+}
+
+// Usual has the mean and the standard deviation of log odds.
+type Usual struct {
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"`
+}
+
 // Fingerprint identifies the weights, the graph and the reach that observations are made with. A model
 // holds for no other.
 type Fingerprint struct {
@@ -54,7 +72,7 @@ type Fingerprint struct {
 }
 
 // FormatVersion is the version of the files that this package reads and writes.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // checksumKey is the key of a file's checksum, the last one.
 const checksumKey = "checksum"
@@ -63,10 +81,10 @@ const checksumKey = "checksum"
 const distances = 4
 
 // ownIntercepts returns the relations with minLabeled labeled facts or more.
-func ownIntercepts(labeled []int) []int {
+func ownIntercepts(all []OfRelation) []int {
 	relations := []int{}
-	for r, n := range labeled {
-		if n >= minLabeled {
+	for r, of := range all {
+		if of.Labeled >= minLabeled {
 			relations = append(relations, r)
 		}
 	}
@@ -84,7 +102,7 @@ func (m *Model) group(o *Observation) (group int, claimed bool) {
 	if o.Hops > 0 && o.Hops < distances {
 		distance = int(o.Hops)
 	}
-	return distances*relation + distance, m.Labeled[o.Relation] >= minClaim
+	return distances*relation + distance, m.Relations[o.Relation].Labeled >= minClaim
 }
 
 // groups returns the number of groups.
@@ -94,7 +112,7 @@ func (m *Model) groups() int { return distances * (len(m.OwnIntercepts) + 1) }
 func Unfitted(s Sample) *Model {
 	return &Model{
 		FormatVersion: FormatVersion, TooFew: true, Sample: s,
-		Labeled: []int{}, OwnIntercepts: []int{}, Features: names(), Folds: []Regression{}, Curve: Curve{Blocks: []Block{}},
+		Relations: []OfRelation{}, OwnIntercepts: []int{}, Features: names(), Folds: []Regression{}, Curve: Curve{Blocks: []Block{}},
 	}
 }
 
@@ -140,7 +158,7 @@ func (m *Model) Check() error {
 	if len(m.Folds) != folds {
 		return fmt.Errorf("%d folds, want %d", len(m.Folds), folds)
 	}
-	if err := strict.First(strict.Value("sample", m.Sample), strict.Count("source.reach", m.Fingerprint.Reach), strict.Count("facts", m.Facts),
+	if err := strict.First(strict.Value("sample", m.Sample), strict.Count("source.reach", m.Fingerprint.Reach),
 		strict.AtLeastZero("shift.tails", m.Shift.Tails), strict.AtLeastZero("shift.heads", m.Shift.Heads)); err != nil {
 		return err
 	}
@@ -157,7 +175,7 @@ func (m *Model) Check() error {
 
 // checkUnfitted returns an error for a model with TooFew that has something that was fitted.
 func (m *Model) checkUnfitted() error {
-	if len(m.Labeled)+len(m.OwnIntercepts)+len(m.Folds)+len(m.Curve.Blocks) > 0 {
+	if len(m.Relations)+len(m.OwnIntercepts)+len(m.Folds)+len(m.Curve.Blocks) > 0 {
 		return errors.New("too_few stands beside what was fitted")
 	}
 	return strict.First(strict.Count("source.reach", m.Fingerprint.Reach))
@@ -165,26 +183,47 @@ func (m *Model) checkUnfitted() error {
 
 // checkCounts compares the counts of facts.
 func (m *Model) checkCounts() error {
-	if len(m.Labeled) != m.Sample.Relations {
-		return fmt.Errorf("labeled are %d relations, want %d", len(m.Labeled), m.Sample.Relations)
+	if len(m.Relations) != m.Sample.Relations {
+		return fmt.Errorf("by_relation are %d relations, want %d", len(m.Relations), m.Sample.Relations)
 	}
-	passed, claimed := 0, 0
-	for r, n := range m.Labeled {
-		if err := strict.Between(fmt.Sprintf("labeled[%d]", r), n, 0, m.Observed); err != nil {
-			return err
+	drawn, claimed, counted := 0, 0, make([]int, len(m.Curve.Blocks))
+	for r := range m.Relations {
+		of := &m.Relations[r]
+		if err := of.check(len(counted)); err != nil {
+			return fmt.Errorf("by_relation[%d].%w", r, err)
 		}
-		if passed += n; n >= minClaim {
-			claimed += n
+		if drawn += of.Drawn; of.Labeled >= minClaim {
+			claimed += of.Labeled
+		}
+		for b, n := range of.Unlabeled {
+			counted[b] += n
 		}
 	}
-	if want := ownIntercepts(m.Labeled); !slices.Equal(m.OwnIntercepts, want) {
+	if want := ownIntercepts(m.Relations); !slices.Equal(m.OwnIntercepts, want) {
 		return fmt.Errorf("own_intercepts are not the %d relations with %d labeled facts or more", len(want), minLabeled)
+	}
+	if want := m.Curve.unlabeled(); !slices.Equal(counted, want) {
+		return fmt.Errorf("by_relation has %d unlabeled observations by block, the curve %d", counted, want)
 	}
 	labeled, unlabeled := m.Curve.totals()
 	if labeled != claimed || labeled < minLabeled || unlabeled == 0 {
 		return fmt.Errorf("curve has %d labeled and %d unlabeled observations, want %d, at least %d, and at least 1", labeled, unlabeled, claimed, minLabeled)
 	}
-	return strict.First(strict.Between("observed", m.Observed, passed, m.Sample.Facts), strict.Between("facts", m.Facts, int64(m.Observed), 1<<62))
+	return strict.Between("by_relation.drawn", drawn, claimed, m.Sample.Facts)
+}
+
+// check returns an error for counts, by some blocks, that no fit makes.
+func (of *OfRelation) check(blocks int) error {
+	if len(of.Unlabeled) > blocks {
+		return fmt.Errorf("unlabeled has %d blocks, the curve %d", len(of.Unlabeled), blocks)
+	}
+	for _, n := range of.Unlabeled {
+		if err := strict.Count("unlabeled", n); err != nil {
+			return err
+		}
+	}
+	return strict.First(strict.Between("facts", of.Facts, int64(of.Drawn), 1<<62), strict.Between("labeled", of.Labeled, 0, of.Drawn),
+		strict.AtLeastZero("most", of.Most), strict.AtLeastZero("usual.deviation", of.Usual.Deviation))
 }
 
 // check returns an error unless log odds are numbers that rise with the score.

@@ -11,6 +11,7 @@ import (
 // example is an observation as the regression sees it.
 type example struct {
 	row
+	relation int32
 	// group is an index of Regression.Groups.
 	group   int
 	fold    int

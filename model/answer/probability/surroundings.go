@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
 )
 
@@ -25,6 +26,9 @@ type Surroundings struct {
 	// entities lists, by relation, the entities that it leaves.
 	many     int32
 	entities [][]int32
+	// functional has the nearly functional directions, mirrors, by relation, what implies its facts.
+	functional []bool
+	mirrors    map[int32][]rules.Mirror
 }
 
 // pairsPerEdge bounds the pairs that are held, as the estimate of package budget does: an entity of 20,000 relations
@@ -51,7 +55,11 @@ func NewSurroundings(g *graph.Graph) *Surroundings { return newSurroundings(g, p
 // newSurroundings holds at most a number of pairs of relations.
 func newSurroundings(g *graph.Graph, mostPairs int64) *Surroundings {
 	n := g.RelationCount()
-	s := &Surroundings{graph: g, offsets: make([]int64, g.Entities+1), holders: make([]int32, n), single: make([]int32, n), edges: make([]int32, n)}
+	s := &Surroundings{graph: g, offsets: make([]int64, g.Entities+1), holders: make([]int32, n), single: make([]int32, n), edges: make([]int32, n),
+		functional: rules.Functional(g), mirrors: map[int32][]rules.Mirror{}}
+	for _, m := range rules.Mirrors(g) {
+		s.mirrors[m.Relation] = append(s.mirrors[m.Relation], m)
+	}
 	counts := make([]int32, n)
 	for o := range g.Entities {
 		begin := len(s.around)
@@ -190,6 +198,21 @@ func (s *Surroundings) byRelation() [][]int32 {
 // hasAnswer reports whether the graph knows an answer to a query.
 func (s *Surroundings) hasAnswer(source, relation int32) bool { return s.count(source, relation) > 0 }
 
+// mirror returns the highest confidence of a rule by which a stated mirror implies a fact, in the graph
+// without the fact, or 0.
+func (s *Surroundings) mirror(f graph.Fact) (confidence float64) {
+	for _, m := range s.mirrors[f.Relation] {
+		switch {
+		case !s.graph.Has(f.Tail, m.Other, f.Head):
+		case s.graph.Has(f.Head, f.Relation, f.Tail):
+			confidence = max(confidence, m.ConfidenceWithout())
+		default:
+			confidence = max(confidence, m.Confidence())
+		}
+	}
+	return confidence
+}
+
 // Queries returns the number of queries to which the graph knows an answer.
 func (s *Surroundings) Queries() (n int64) {
 	for _, holders := range s.holders {
@@ -269,23 +292,13 @@ func (e *end) degree() int {
 	return degree
 }
 
-// usual returns the logarithm of the share of the relation's facts which have other answers if this one has, or have
-// none if this one has none.
+// usual returns the logarithm of the share of the relation's edges which have other answers if the fact has, or have
+// none if the fact has none. It counts the fact like every other one: without it, a share of a few edges would tell
+// facts of the graph from others.
 func (e *end) usual() float64 {
-	edges, single := e.edges[e.relation], e.single[e.relation]
-	others := e.answers()
-	if e.stated {
-		edges--
-		switch others {
-		case 0:
-			single-- // this fact was the only one
-		case 1:
-			single++ // the other one is now
-		}
-	}
-	like := single
-	if others > 0 {
-		like = edges - single
+	edges, like := e.edges[e.relation], e.single[e.relation]
+	if e.answers() > 0 {
+		like = edges - like
 	}
 	return math.Log((float64(like) + 1) / (float64(edges) + 2))
 }

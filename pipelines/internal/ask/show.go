@@ -94,7 +94,7 @@ func (a *asking) sayAnswered(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	a.E.Say("asked backward: %s of at most %s more propagations", progress.Count(took.Backward), progress.Count(took.Most))
+	a.E.Say("asked backward: %s more propagations", progress.Count(took.Backward))
 	if took.Unlisted > 0 {
 		a.E.Say("known answers that are not listed: %s, of queries with more than %d", progress.Count(took.Unlisted), answer.MostKnown)
 	}

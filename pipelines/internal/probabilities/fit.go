@@ -308,24 +308,24 @@ func (f *Fit) release(held lock.Lock, workers bool) error {
 }
 
 // Probabilities returns where workers read the probabilities of Estimator; the zero value if there are none.
-func (f *Fit) Probabilities(ctx context.Context, missing float64) (predict.Probabilities, error) {
-	if e, err := f.Estimator(missing); e == nil || err != nil {
+func (f *Fit) Probabilities(ctx context.Context, presumed probability.Presumed) (predict.Probabilities, error) {
+	if e, err := f.Estimator(presumed); e == nil || err != nil {
 		return predict.Probabilities{}, err
 	}
 	file, err := manifest.HashFile(ctx, f.URL())
-	return predict.Probabilities{Folder: f.folder, SHA256: file.SHA256, Missing: missing}, err
+	return predict.Probabilities{Folder: f.folder, SHA256: file.SHA256, Presumed: presumed}, err
 }
 
-// Estimator returns the estimator of probabilities that presume a missing share of the graph's facts, and prints once
-// what the data allow. It is nil where there are too few facts.
-func (f *Fit) Estimator(missing float64) (*probability.Estimator, error) {
+// Estimator returns the estimator of probabilities that presume a number of missing facts, and prints once what they
+// presume. It is nil where there are too few facts.
+func (f *Fit) Estimator(presumed probability.Presumed) (*probability.Estimator, error) {
 	if f == nil || !f.made {
 		return nil, nil
 	}
-	e, err := f.model.Estimator(missing)
+	e, err := f.model.Estimator(presumed)
 	if err == nil && !f.limitSaid {
 		f.limitSaid = true
-		f.e.Say("%s (--missing)", e.Limit())
+		f.e.Say("%s (--missing)", e.Text())
 	}
 	return e, err
 }

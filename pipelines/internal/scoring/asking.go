@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
@@ -28,7 +29,7 @@ import (
 type AskFlags struct {
 	sources, candidates string
 	graph, output       string
-	missing             float64
+	missing             answer.Missing
 	explainFlags
 }
 
@@ -61,7 +62,7 @@ func (f *AskFlags) Check(e *command.Environment, file string) error {
 	if f.output != "" && checkpoint.CheckRun(f.output) != nil {
 		return command.FlagError("output", f.output, checkpoint.RunName)
 	}
-	return command.CheckMissing(f.missing)
+	return nil
 }
 
 // Asking is one run of ask or discover.
@@ -77,7 +78,8 @@ type Asking struct {
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
 
-	record RecordedAsk
+	presumed probability.Presumed
+	record   RecordedAsk
 }
 
 // Open opens the graph, the model and its probabilities, and reads the lists of entities. It writes nothing.
@@ -96,7 +98,10 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		if err != nil {
 			return nil, err
 		}
-		a.record.Missing = a.missing
+		a.record.Missing, a.record.Shares = a.missing.Share, a.missing.Relations
+		if a.presumed, err = a.Model.Presume(ctx, a.missing); err != nil {
+			return nil, command.Usage("--missing: %v", err)
+		}
 	}
 	if a.Candidates, a.record.Candidates, err = a.list(ctx, "candidates", a.candidates); err != nil {
 		return nil, err
@@ -114,9 +119,11 @@ type RecordedAsk struct {
 	Graph      string `json:"graph"`
 	Sources    string `json:"sources,omitempty"`
 	Candidates string `json:"candidates,omitempty"`
-	// Probabilities is the checksum of their file, nothing as long as none are fitted, and Missing what they presume.
-	Probabilities string  `json:"probabilities,omitempty"`
-	Missing       float64 `json:"missing,omitempty"`
+	// Probabilities is the checksum of their file, nothing as long as none are fitted. Missing and Shares, by relation,
+	// are what they presume to be missing.
+	Probabilities string             `json:"probabilities,omitempty"`
+	Missing       float64            `json:"missing,omitempty"`
+	Shares        map[string]float64 `json:"missing_by_relation,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without, and PathChoice says among what: simple, or walks.
 	Paths      int    `json:"paths,omitempty"`
 	PathChoice string `json:"path_choice,omitempty"`
@@ -158,7 +165,7 @@ func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.L
 func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any,
 	jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
-		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
+		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed); err != nil {
 			return false, err
 		}
 	} else { // a fit would give the probabilities that existing results of the same weights, graph and reach have
@@ -173,7 +180,7 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 			if err := a.Fit.Make(ctx, storage.Join(output.URL(), answer.ProbabilitiesFolder), output.Lock()); err != nil {
 				return nil, err
 			}
-			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.missing); err != nil {
+			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed); err != nil {
 				return nil, err
 			}
 			output.Configuration = configuration()

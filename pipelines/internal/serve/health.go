@@ -33,7 +33,7 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 
 // health returns the response of a server that takes requests.
 func (s *server) health() health {
-	presumed, _ := s.model.Limit()
+	presumed, _ := s.model.Presumed()
 	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed}
 }
 

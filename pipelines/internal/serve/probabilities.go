@@ -34,7 +34,7 @@ func withProbabilities(limit string) string { return haveProbabilities + limit +
 
 // probabilities says whether answers have probabilities: "ready", "fitting 34%", or "none: why".
 func (s *server) probabilities() string {
-	if _, fitted := s.model.Limit(); fitted {
+	if _, fitted := s.model.Presumed(); fitted {
 		return stateReady
 	}
 	if why := s.fitting.none.Load(); why != nil {
@@ -48,7 +48,7 @@ func (s *server) probabilities() string {
 func (s *server) fit(ctx context.Context, earlier *server, said func(line string)) {
 	ctx, s.fitting.cancel = context.WithCancel(ctx)
 	s.fitting.ended = make(chan struct{})
-	limit, fitted := s.model.Limit()
+	limit, fitted := s.model.Presumed()
 	if fitted {
 		said(withProbabilities(limit))
 	}
@@ -61,7 +61,7 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 			return
 		}
 		err := s.fitOnce(ctx)
-		switch limit, _ := s.model.Limit(); {
+		switch limit, _ := s.model.Presumed(); {
 		case ctx.Err() != nil:
 		case err == nil:
 			said(withProbabilities(limit))

@@ -32,7 +32,7 @@ type flags struct {
 	listen, graph string
 	queue         int
 	timeout       time.Duration
-	missing       float64
+	missing       answer.Missing
 
 	listener net.Listener
 	ready    func(e *command.Environment, url string)
@@ -81,7 +81,7 @@ func (f *flags) check(e *command.Environment) error {
 	case f.timeout < time.Second || f.timeout > time.Hour:
 		return command.FlagError("timeout", f.timeout, "1s to 1h")
 	}
-	return command.CheckMissing(f.missing)
+	return nil
 }
 
 // run listens, loads the model and answers requests until it is interrupted.

@@ -14,6 +14,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer"
 	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph/kg"
@@ -109,19 +110,18 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 	var out Selected
 	// Both lists of ranks are sorted by fact, so that the two ranks of a fact meet; its probability follows from them.
 	best := discovery.Best{Most: p.Most}
+	var observed []probability.Observation
+	estimate := func() error {
+		err := p.estimate(ctx, observed, estimator, &best, &out)
+		observed = observed[:0]
+		return err
+	}
 	add, end := discovery.Join(func(o *probability.Observation) error {
-		e := discovery.Entry{Observation: *o}
 		out.Candidates++
-		if estimator != nil {
-			if e.Estimate = estimator.Estimate(o); !e.HasProbability {
-				out.WithoutProbability++
-			}
-			if e.Probability < p.Least {
-				return nil
-			}
+		if observed = append(observed, *o); len(observed) < estimatedTogether {
+			return nil
 		}
-		best.Add(e)
-		return nil
+		return estimate()
 	})
 	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("best-%02d", number))
 	if err := externalsort.MergeFactRows(ctx, spills, prefix, add); err != nil {
@@ -130,12 +130,34 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 	if err := end(); err != nil {
 		return err
 	}
+	if err := estimate(); err != nil {
+		return err
+	}
 	// The best facts of the range, sorted.
 	if out.Spill, err = writeEntries(ctx, prefix, &best); err != nil {
 		return err
 	}
 	emit(out)
 	return nil
+}
+
+// estimatedTogether is the number of facts whose rivals are asked for together.
+const estimatedTogether = 1 << 16
+
+// estimate adds facts with their estimates to the best. Its propagations belong to the fact's rivals.
+func (p ListParams) estimate(ctx context.Context, observed []probability.Observation, e *probability.Estimator, best *discovery.Best, out *Selected) error {
+	return p.Use(ctx, func(m *answer.Model) error {
+		list, _, err := m.Estimate(ctx, observed, e, nil)
+		for _, j := range list {
+			if e != nil && !j.HasProbability {
+				out.WithoutProbability++
+			}
+			if e == nil || j.Probability >= p.Least {
+				best.Add(discovery.Entry{Observation: j.Observation, Estimate: j.Estimate})
+			}
+		}
+		return err
+	})
 }
 
 // writeEntries writes the best entries to a spill file.
@@ -230,6 +252,20 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 	return each(entries)
 }
 
+// presumed describes what an estimator presumes of relations.
+func presumed(e *probability.Estimator, relations []string, unclaimed int64) *metrics.Presumed {
+	of := &metrics.Presumed{Missing: e.Presumed().Missing, Shares: map[string]float64{}, Most: map[string]float64{}, WithoutProbability: unclaimed}
+	for r, share := range e.Presumed().Own() {
+		of.Shares[relations[r]] = share
+	}
+	for r, name := range relations {
+		if most, told := e.Most(int32(r)); told {
+			of.Most[name] = most
+		}
+	}
+	return of
+}
+
 // describe writes the description of the list, metrics.DiscoveryFile.
 func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
 	d.Graph, d.Checkpoint, d.TopK = p.Queries.Split, p.Model.Checkpoint, p.TopK
@@ -249,7 +285,11 @@ func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed
 		return err
 	}
 	if e := estimator; e != nil {
-		d.Probabilities = &metrics.Presumed{Presumed: e.Presumed, Bound: e.Bound, Missing: e.Missing, WithoutProbability: unclaimed}
+		_, loaded, err := p.view(ctx)
+		if err != nil {
+			return err
+		}
+		d.Probabilities = presumed(e, loaded.Relations, unclaimed)
 	}
 	return storage.WriteJSON(ctx, storage.Join(p.Folder, metrics.DiscoveryFile), d)
 }

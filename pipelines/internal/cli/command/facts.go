@@ -1,8 +1,15 @@
 package command
 
 import (
+	"errors"
 	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
+	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph/kg"
 )
@@ -14,15 +21,45 @@ func GraphFlag(set *flag.FlagSet, graph *string) {
 }
 
 // MissingFlag registers --missing of commands that show probabilities.
-func MissingFlag(set *flag.FlagSet, missing *float64) {
-	set.Float64Var(missing, "missing", probability.DefaultMissing,
-		"`share` of the graph's facts that probabilities presume to be missing from it, more than 0, at most 1")
+func MissingFlag(set *flag.FlagSet, missing *answer.Missing) {
+	missing.Share = probability.DefaultMissing
+	set.Var((*missingValue)(missing), "missing",
+		"`SHARE|R=SHARE` of the graph's facts that probabilities presume to be missing from it, more than 0, at most 1, or of those of a relation, "+
+			"which may be more; repeatable (default "+fmt.Sprint(probability.DefaultMissing)+")")
 }
 
-// CheckMissing returns an error unless --missing can have the share.
-func CheckMissing(missing float64) error {
-	if !(missing > 0 && missing <= 1) {
-		return FlagError("missing", missing, "more than 0, at most 1")
+// missingValue is the value of --missing.
+type missingValue answer.Missing
+
+func (m *missingValue) String() string {
+	if m == nil {
+		return ""
 	}
+	text := []string{fmt.Sprint(m.Share)}
+	for _, name := range slices.Sorted(maps.Keys(m.Relations)) {
+		text = append(text, fmt.Sprintf("%s=%v", name, m.Relations[name]))
+	}
+	return strings.Join(text, " ")
+}
+
+// Set takes a share, or that of a relation. The name of a relation may contain a =.
+func (m *missingValue) Set(text string) error {
+	at := strings.LastIndex(text, "=")
+	share, err := strconv.ParseFloat(text[at+1:], 64)
+	presumed := probability.Presumed{Missing: share}
+	if at >= 0 {
+		presumed = probability.OwnShares(probability.DefaultMissing, map[int32]float64{0: share})
+	}
+	if err != nil || presumed.Check() != nil || at == 0 {
+		return errors.New("want a share of the graph's facts, more than 0 and at most 1, or RELATION=SHARE with a share above 0")
+	}
+	if at < 0 {
+		m.Share = share
+		return nil
+	}
+	if m.Relations == nil {
+		m.Relations = map[string]float64{}
+	}
+	m.Relations[text[:at]] = share
 	return nil
 }

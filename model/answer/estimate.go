@@ -1,0 +1,96 @@
+package answer
+
+import (
+	"context"
+	"slices"
+
+	"tagnet/model/answer/probability"
+	"tagnet/model/graph"
+)
+
+// rivals are the best new answers of a query one of which is true at most.
+type rivals struct {
+	among []int32 // ascending
+	sum   float64 // of their probabilities
+}
+
+// rivalsOf returns the rivals among a query's candidates, which are ordered by score.
+func rivalsOf(relation int32, candidates []Estimated) *rivals {
+	r := &rivals{}
+	for _, c := range candidates[:min(probability.DefaultK, len(candidates))] {
+		r.among = append(r.among, c.Entity(relation))
+		r.sum += c.Probability
+	}
+	slices.Sort(r.among)
+	return r
+}
+
+// divisor returns what the probability p of an entity as an answer is divided by.
+func (r *rivals) divisor(entity int32, p float64) float64 {
+	if _, is := slices.BinarySearch(r.among, entity); is {
+		return max(1, r.sum)
+	}
+	return max(1, r.sum+p)
+}
+
+// Estimate returns observations with estimates; without an estimator, which may be nil, these are zero. Where one
+// answer of a query is true at most (probability.Estimator.Rivals), likely ones are divided by the sum of the
+// probabilities of the query's best, which are asked for: the estimate of a fact is the same wherever it is asked. done
+// is as in Observe; queries is the number of those made.
+func (m *Model) Estimate(ctx context.Context, observed []probability.Observation, e *probability.Estimator, done func(queries int),
+) (list []Estimated, queries int, err error) {
+	list = estimated(observed, e)
+	queries, err = m.divide(ctx, list, e, map[graph.Query]*rivals{}, done)
+	return list, queries, err
+}
+
+// estimated returns observations with estimates that are not divided.
+func estimated(observed []probability.Observation, e *probability.Estimator) []Estimated {
+	list := make([]Estimated, len(observed))
+	for i, o := range observed {
+		if list[i].Observation = o; e != nil {
+			list[i].Estimate = e.Estimate(&o)
+		}
+	}
+	return list
+}
+
+// dividedTogether is the number of queries whose rivals are in memory at a time.
+const dividedTogether = 1 << 12
+
+// divide divides the estimates of a list, and returns the number of queries that this took. known has the
+// rivals of some queries.
+func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Estimator, known map[graph.Query]*rivals, done func(queries int),
+) (queries int, err error) {
+	if e == nil {
+		return 0, nil
+	}
+	// Equal queries are asked once.
+	var asked []graph.Query
+	for i := range list {
+		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {
+			if known[q] == nil {
+				known[q] = &rivals{}
+				asked = append(asked, q)
+			}
+		}
+	}
+	for part := range slices.Chunk(asked, dividedTogether) {
+		found, backward, err := m.candidates(ctx, part, probability.DefaultK, nil, keepAll, done)
+		if err != nil {
+			return 0, err
+		}
+		queries += len(part) + backward
+		for i, q := range part {
+			known[q] = rivalsOf(q.Relation, estimated(found[i], e))
+		}
+	}
+	for i := range list {
+		divisor := 1.
+		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {
+			divisor = max(divisor, known[q].divisor(list[i].Entity(q.Relation), list[i].Probability))
+		}
+		list[i].Probability /= divisor
+	}
+	return queries, nil
+}
