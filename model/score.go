@@ -22,6 +22,9 @@ type ScoredTriple struct {
 	Probability *float64
 	// LogOdds tell triples of equal probability apart; 0 as long as nothing is fitted.
 	LogOdds float64
+	// BelowUsual is by how many standard deviations these are below what is usual of the relation's facts; the least
+	// plausible fact has the highest.
+	BelowUsual float64
 	// Hops is the least number of edges from head to tail without the triple itself, or Unreached.
 	Hops Hops
 	// Known is true if the triple is one of the facts of the graph or of its validation and test splits.
@@ -120,6 +123,6 @@ func (m *Model) scored(j *answer.Estimated) ScoredTriple {
 	entities := m.opened.View.Entities
 	return ScoredTriple{
 		Triple: Triple{Head: entities[j.Head], Relation: m.opened.KG.Relations[j.Relation], Tail: entities[j.Tail]},
-		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, Hops: Hops(j.Hops), Known: j.Known,
+		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, BelowUsual: j.BelowUsual, Hops: Hops(j.Hops), Known: j.Known,
 	}
 }

@@ -95,12 +95,22 @@ func TestLeastPlausible(t *testing.T) {
 		return r
 	}
 	ordered := []parquet.Triple{row(-1, -2, 0, 0), row(-1, 9, 0, 0), row(0, 3, 9, 9), row(.1, 1, 0, 0), row(.1, 2, -9, -9), row(.1, 2, 7, -8), row(1, 0, 0, 0)}
-	if !slices.IsSortedFunc(ordered, LeastPlausible) || LeastPlausible(ordered[4], ordered[5]) != -1 {
+	if !slices.IsSortedFunc(ordered, lessLikely) || lessLikely(ordered[4], ordered[5]) != -1 {
 		t.Error("rows with estimates are in another order")
+	}
+	for i := range ordered {
+		below := float64(i % 3)
+		ordered[i].BelowUsual = &below
+	}
+	slices.SortStableFunc(ordered, LeastPlausible)
+	for i := range ordered[1:] {
+		if *ordered[i].BelowUsual < *ordered[i+1].BelowUsual {
+			t.Errorf("%+v is before %+v", ordered[i], ordered[i+1])
+		}
 	}
 	slices.Reverse(ordered)
 	for i := range ordered {
-		ordered[i].Probability, ordered[i].LogOdds = nil, nil
+		ordered[i].Probability, ordered[i].LogOdds, ordered[i].BelowUsual = nil, nil, nil
 	}
 	slices.SortStableFunc(ordered, LeastPlausible)
 	for i := range ordered[1:] {

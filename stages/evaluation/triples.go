@@ -26,20 +26,35 @@ func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.
 		if estimates != nil {
 			estimate := estimates[i].Estimate
 			rows[i].Probability, rows[i].LogOdds = claimed(estimate), &estimate.LogOdds
+			rows[i].BelowUsual = &estimate.BelowUsual
 		}
 	}
 	return rows
 }
 
-// LeastPlausible orders rows, the least plausible first: in the reverse order of probability.Estimate.Compare, or
-// without probabilities by the worse one of both ranks, then the lower score. Scores come second since those of a
-// softmax loss compare the answers of a query, and rows are of many.
+// LeastPlausible orders rows, the least plausible first: by how far they are below what is usual of their relation, so
+// that facts of relations that no model predicts well are not all first. Without probabilities they are in the order of
+// byRanks.
 func LeastPlausible(a, b parquet.Triple) int {
+	if a.BelowUsual != nil && b.BelowUsual != nil {
+		return cmp.Or(cmp.Compare(*b.BelowUsual, *a.BelowUsual), byRanks(a, b))
+	}
+	return byRanks(a, b)
+}
+
+// lessLikely orders rows by their estimates, the surest last, or without any in the order of byRanks.
+func lessLikely(a, b parquet.Triple) int {
 	byEstimate := 0
 	if a.LogOdds != nil && b.LogOdds != nil {
 		byEstimate = estimate(b).Compare(estimate(a))
 	}
-	return cmp.Or(byEstimate, cmp.Compare(max(b.TailRank, b.HeadRank), max(a.TailRank, a.HeadRank)),
+	return cmp.Or(byEstimate, byRanks(a, b))
+}
+
+// byRanks orders rows by the worse one of both ranks, the worst first, then by the lower score. Scores come second since
+// those of a softmax loss compare the answers of a query, and rows are of many.
+func byRanks(a, b parquet.Triple) int {
+	return cmp.Or(cmp.Compare(max(b.TailRank, b.HeadRank), max(a.TailRank, a.HeadRank)),
 		cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
 }
 
@@ -61,21 +76,21 @@ func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
 			end++
 		}
 		pair := rows[:end]
-		slices.SortStableFunc(pair, func(a, b parquet.Triple) int { return LeastPlausible(b, a) })
+		slices.SortStableFunc(pair, func(a, b parquet.Triple) int { return lessLikely(b, a) })
 		best, rows = append(best, pair[:min(k, end)]...), rows[end:]
 	}
 	return best
 }
 
 // TriplesHeading is the first line of triples.tsv.
-const TriplesHeading = "query\thead\trelation\ttail\ttail_score\ttail_rank\thead_score\thead_rank\tprobability\tlog_odds\tknown\thops\n"
+const TriplesHeading = "query\thead\trelation\ttail\ttail_score\ttail_rank\thead_score\thead_rank\tprobability\tlog_odds\tbelow_usual\tknown\thops\n"
 
 // TripleLines returns lines of triples.tsv: one for each triple.
 func TripleLines(rows []parquet.Triple) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%s\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
-			r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), r.Known, r.Hops)
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%s\t%s\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
+			r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), optional("%.6g", r.BelowUsual), r.Known, r.Hops)
 	}
 	return text.Bytes()
 }

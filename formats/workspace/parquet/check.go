@@ -65,8 +65,11 @@ func (e Explanation) Check() error {
 
 // Check returns an error for scores that no triple has.
 func (t Triple) Check() error {
-	if t.LogOdds != nil {
-		if err := strict.Finite("log_odds", *t.LogOdds); err != nil {
+	for key, x := range map[string]*float64{"log_odds": t.LogOdds, "below_usual": t.BelowUsual} {
+		if x == nil {
+			continue
+		}
+		if err := strict.Finite(key, *x); err != nil {
 			return err
 		}
 	}

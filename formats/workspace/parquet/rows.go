@@ -107,9 +107,9 @@ type Triple struct {
 	HeadScore float32
 	HeadRank  int64
 	// Probability is that the triple is true, given that the graph does not state it; nil where none is fitted or too
-	// few facts of the relation are known. LogOdds tell triples of equal probability apart; nil where no
-	// probabilities are fitted.
-	Probability, LogOdds *float64
+	// few facts of the relation are known. LogOdds tell triples of equal probability apart, and are BelowUsual standard
+	// deviations below those of the relation's facts; both are nil where no probabilities are fitted.
+	Probability, LogOdds, BelowUsual *float64
 	// Known is true if the fact is known: in the graph, or in another split.
 	Known bool
 	// Hops is the number of hops from head to tail without the triple itself, -1 if the tail is unreached.
@@ -149,7 +149,7 @@ func (Prediction) table() Table   { return Table{"predictions", "3"} }
 func (Answer) table() Table       { return Table{"answers", "1"} }
 func (Explanation) table() Table  { return Table{"explanations", "1"} }
 func (Fact) table() Table         { return Table{"facts", "2"} }
-func (Triple) table() Table       { return Table{"triples", "2"} }
+func (Triple) table() Table       { return Table{"triples", "3"} }
 func (MessageCount) table() Table { return Table{"messages", "1"} }
 
 // Versions returns the versions of the columns of the tables of some rows, by the names of the tables.

@@ -129,6 +129,8 @@ type Estimate struct {
 	HasProbability bool
 	// LogOdds are the regression's log odds, which tell facts of equal probability apart.
 	LogOdds float64
+	// BelowUsual is by how many standard deviations they are below those that facts of the relation usually have.
+	BelowUsual float64
 }
 
 // Compare orders estimates, the surest first: by probability, then by log odds. Those without a claim are last.
@@ -151,6 +153,8 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 	claimed = claimed && !o.ofItself() // see Facts
 	x := e.around.features(o, m.Sample.K)
 	estimate := Estimate{HasProbability: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}
+	usual := m.Relations[o.Relation].Usual
+	estimate.BelowUsual = (usual.Mean - estimate.LogOdds) / max(usual.Deviation, leastDeviation)
 	if !claimed {
 		return estimate
 	}
@@ -165,6 +169,9 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 	estimate.Probability = mirrored(estimate.Probability, e.around.mirror(o.Fact))
 	return estimate
 }
+
+// leastDeviation is the least standard deviation of usual log odds: all facts of a relation may be alike.
+const leastDeviation = .1
 
 // mirrored returns the probability of a fact whose mirror is stated, or p where its rules' confidence is no higher. How
 // many facts of the graph are missing, and how many of a relation have their mirrors, are two opinions on its odds: the

@@ -108,7 +108,7 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 		return err
 	}
 	if t.file.tableKind == workload.GivenTriples {
-		t.E.Say("\nthe least plausible first, with the tail / the head as an answer:")
+		t.E.Say("\nthe least plausible of their relations first, with the tail / the head as an answer:")
 	} else {
 		t.E.Say("\nthe best relations of each pair, with the tail / the head as an answer:")
 	}

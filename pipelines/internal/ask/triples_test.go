@@ -33,7 +33,7 @@ func rowOf(s model.ScoredTriple, line int) parquet.Triple {
 		Query: int64(line), Head: s.Head, Relation: s.Relation, Tail: s.Tail, TailScore: s.AsTail.Score, TailRank: s.AsTail.Rank,
 		HeadScore: s.AsHead.Score, HeadRank: s.AsHead.Rank, Probability: s.Probability, Known: s.Known, Hops: int32(s.Hops),
 	}
-	r.LogOdds = &s.LogOdds // also where there is no probability, as of a fact of an entity with itself
+	r.LogOdds, r.BelowUsual = &s.LogOdds, &s.BelowUsual // also where there is no probability, as of a fact of an entity with itself
 	return r
 }
 
