@@ -55,7 +55,7 @@ func (r *Rules) Findings(g *graph.Graph) (found []Finding) {
 			if int(q) >= r.Relations {
 				body = backward(g, body)
 			}
-			t := x.count(q, body, 1, true, sure)
+			t := x.count(x.heads[body[0]], q, body, sure)
 			if t.without > best.Missing && t.without <= t.with && t.support >= leastSupport(x.facts[q]) && float64(t.support) >= sure*float64(t.cases) {
 				best = Finding{MissingAnswer, q, body, t.support, t.cases, t.without}
 			}

@@ -64,21 +64,14 @@ func (x *index) answers(source, relation int32) []int32 {
 type tally struct{ support, cases, with, without int }
 
 // slack is the support that a body may lack at first for the least confidence. mostFollowed is the number of edges that
-// may be followed to count a body of three steps, or to join a head and a tail.
-const slack, mostFollowed = 20, 1 << 14
+// may be followed to join a head and a tail, or to count a body, of which each head adds mostOfHead.
+const slack, mostFollowed, mostOfHead = 20, 1 << 14, 50
 
-// count counts a body for a relation, from one in every of the heads with an answer; with all, of the others too, and
-// for longer. It counts nothing of a body that has less than a confidence, or that takes long.
-func (x *index) count(relation int32, body []int32, every int, all bool, least float64) (t tally) {
-	left := mostFollowed
-	if all {
-		left *= 16
-	}
-	for _, head := range x.heads[body[0]] {
+// count counts a body for a relation. It counts nothing of one that has less than a confidence, or that takes long.
+func (x *index) count(heads []int32, relation int32, body []int32, least float64) (t tally) {
+	left := mostFollowed + mostOfHead*len(heads)
+	for _, head := range heads {
 		answers := x.answers(head, relation)
-		if !all && len(answers) == 0 || !sampled(every, uint64(head)) {
-			continue
-		}
 		var given []int32
 		left -= walk(x.answers, []int32{head, 0, 0, 0}[:1], body, left, func(path []int32) bool {
 			given = append(given, path[len(path)-1])

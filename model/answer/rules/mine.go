@@ -11,7 +11,7 @@ import (
 
 // mostPaths bounds the paths of two steps that are followed: where a graph has more, those of one in some heads.
 // mostBytes bounds the buffers of all threads.
-const mostPaths, mostBytes = 2e9, 192 << 20
+const mostPaths, mostBytes = 1e9, 192 << 20
 
 // Mine finds the rules of a graph, on some threads. Equal graphs have equal rules. progress, unless nil, is called
 // after each of total parts of the work, one call at a time.
@@ -22,7 +22,7 @@ func Mine(ctx context.Context, g *graph.Graph, threads int, progress func(done, 
 		paths += degree * degree
 	}
 	all, threads := g.RelationCount(), max(1, threads)
-	block := max(1, min(all, mostBytes/threads/(4*g.Entities+8*g.BaseRelations+8)))
+	block := max(1, min(all, mostBytes/threads/(g.Entities/8+8*g.BaseRelations+8)))
 	counters, found := make([]*counter, threads), make([][]Rule, all+1+g.BaseRelations)
 	var turn sync.Mutex
 	done := 0
@@ -77,9 +77,8 @@ type counter struct {
 	block, base int
 	// fact is 1 more than the index of the first fact from the head to each entity, or 0.
 	fact []int32
-	// seen has by last relation and entity the stamp of the last head that such a path has joined with it.
-	seen  []uint32
-	stamp uint32
+	// seen has a bit by last relation and entity: such a path has joined the head with it.
+	seen []uint64
 	// By last relation: pairs of the head, and of all heads; by base relation, too: supports and cases.
 	ofHead, pairs, support, cases []int32
 	touched                       []int32 // last relations with pairs of the head
@@ -88,7 +87,7 @@ type counter struct {
 func newCounter(x *index, block int) *counter {
 	base := x.BaseRelations
 	return &counter{
-		index: x, block: block, base: base, fact: make([]int32, x.Entities), seen: make([]uint32, block*x.Entities), ofHead: make([]int32, block),
+		index: x, block: block, base: base, fact: make([]int32, x.Entities), seen: make([]uint64, block*x.Entities/64+1), ofHead: make([]int32, block),
 		pairs: make([]int32, block), support: make([]int32, block*base), cases: make([]int32, block*base),
 	}
 }
@@ -138,16 +137,15 @@ func (c *counter) add(x int32, middles []int32, from, to int32) {
 			c.fact[senders[i]] = int32(i) + 1
 		}
 	}
-	c.stamp++
 	for _, m := range middles {
 		relations, ends := c.leaving(m, from, to)
 		for i, y := range ends {
 			b := int(relations[i] - from)
-			seen := &c.seen[b*c.Entities+int(y)]
-			if y == x || *seen == c.stamp {
+			at := b*c.Entities + int(y)
+			if y == x || c.seen[at/64]>>(at%64)&1 != 0 {
 				continue
 			}
-			*seen = c.stamp
+			c.seen[at/64] |= 1 << (at % 64)
 			if c.ofHead[b]++; c.ofHead[b] == 1 {
 				c.touched = append(c.touched, int32(b))
 			}
@@ -168,5 +166,11 @@ func (c *counter) add(x int32, middles []int32, from, to int32) {
 	c.touched = c.touched[:0]
 	for _, y := range senders {
 		c.fact[y] = 0
+	}
+	for _, m := range middles {
+		relations, ends := c.leaving(m, from, to)
+		for i, y := range ends {
+			c.seen[(int(relations[i]-from)*c.Entities+int(y))/64] = 0
+		}
 	}
 }

@@ -21,8 +21,9 @@ func (x *index) threeSteps(r int32) (found []Rule) {
 		return nil
 	}
 	every := 1 + len(x.heads[r])/sampleHeads
+	heads := slices.DeleteFunc(slices.Clone(x.heads[r]), func(head int32) bool { return !sampled(every, uint64(head)) })
 	for _, body := range x.bodies(r) {
-		t := x.count(r, body, every, false, leastConfidence)
+		t := x.count(heads, r, body, leastConfidence)
 		if rule := (Rule{r, body, t.support, t.cases, t.cases, every}); x.keeps(rule) {
 			found = append(found, rule)
 		}
@@ -69,10 +70,11 @@ func (x *index) join(head, tail int32, times map[[3]int32]int) (edges int) {
 			last[o] = append(last[o], entering[i])
 		}
 	}
+	edges = len(senders)
 	found, all := map[[3]int32]bool{}, int32(x.RelationCount())
 	first, middles := x.leaving(head, 0, all)
 	for i, m := range middles {
-		if m == tail {
+		if m == tail || edges > mostFound {
 			continue
 		}
 		second, ends := x.leaving(m, 0, all)
