@@ -101,9 +101,9 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int,
 }
 
 // FitTo fits the model's probabilities to all observations of a sampling. The error wraps probability.ErrTooFew if
-// there are too few, which WriteProbabilities writes like a fit.
-func (m *Model) FitTo(ctx context.Context, s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation) error {
-	fitted, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled)
+// there are too few, which WriteProbabilities writes like a fit. done is that of probability.Fit.
+func (m *Model) FitTo(ctx context.Context, s *Sampling, labeled []probability.Labeled, unlabeled []probability.Observation, done func()) error {
+	fitted, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled, m.Resources.Threads, done)
 	if errors.Is(err, probability.ErrTooFew) {
 		fitted = probability.Unfitted(s.Sample)
 	}
@@ -133,7 +133,7 @@ func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) er
 		}
 		labeled, unlabeled = append(labeled, facts...), append(unlabeled, candidates...)
 	}
-	return m.FitTo(ctx, s, labeled, unlabeled)
+	return m.FitTo(ctx, s, labeled, unlabeled, func() {})
 }
 
 // source identifies the weights, the graph and the reach of the model.
@@ -243,7 +243,7 @@ func (m *Model) FitSeconds(ctx context.Context, duration time.Duration) (float64
 			size, regression := m.size(), regressionSeconds
 			if n := len(labeled) + len(unlabeled); n >= leastRegression { // a loaded machine is slower
 				began = time.Now()
-				if _, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled); err == nil {
+				if _, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled, m.Resources.Threads, func() {}); err == nil {
 					regression = max(regression, time.Since(began).Seconds()/float64(n))
 				}
 			}

@@ -23,7 +23,13 @@ import (
 // QueriesCounter names the counter of the queries that were answered, of answer.Sampling.Work at most.
 const QueriesCounter = "observed_queries"
 
-var observedQueries = worker.NewCounter("probability", QueriesCounter)
+// RegressionsCounter names the counter of the regressions to them, of probability.Regressions.
+const RegressionsCounter = "regressions"
+
+var (
+	observedQueries = worker.NewCounter("probability", QueriesCounter)
+	regressions     = worker.NewCounter("probability", RegressionsCounter)
+)
 
 func init() {
 	beam.RegisterDoFn(&cutSampleFn{})
@@ -136,7 +142,8 @@ func (f *fitFn) ProcessElement(ctx context.Context, _ int, elements func(*[]byte
 		all.Labeled, all.Unlabeled = append(all.Labeled, o.Labeled...), append(all.Unlabeled, o.Unlabeled...)
 	}
 	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
-		if err := m.FitTo(ctx, s, all.Labeled, all.Unlabeled); err != nil && !errors.Is(err, probability.ErrTooFew) {
+		done := func() { regressions.Inc(ctx, 1) }
+		if err := m.FitTo(ctx, s, all.Labeled, all.Unlabeled, done); err != nil && !errors.Is(err, probability.ErrTooFew) {
 			return err
 		}
 		if err := m.WriteProbabilities(f.Params.Lock.Guard(ctx), f.Params.Folder); err != nil {

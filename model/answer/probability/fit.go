@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"tagnet/model/parallel"
 )
 
 // Labeled is a fact of the graph, observed without it.
@@ -24,6 +26,9 @@ const minOwnCurve = 100
 // minClaim is the least number of labeled facts of a relation for probabilities of its candidates.
 const minClaim = 2
 
+// Regressions is how often Fit calls done, at most.
+const Regressions = 1 + folds
+
 // ErrTooFew is the error of a fit to fewer than minLabeled labeled facts that count, or to no unlabeled candidate.
 var ErrTooFew = errors.New("too few facts to fit probabilities to")
 
@@ -31,8 +36,9 @@ var ErrTooFew = errors.New("too few facts to fit probabilities to")
 // surroundings belong to the graph of all facts. The caller sets Fingerprint.
 //
 // Unlabeled candidates that the sample does not take are left out, so that the candidates of both queries of a fact may
-// be given. The end of ctx ends it.
-func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation) (*Model, error) {
+// be given. The end of ctx ends it. Threads change no bit. done is called Regressions times, also concurrently: before
+// the folds' regressions, and after each.
+func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Labeled, unlabeled []Observation, threads int, done func()) (*Model, error) {
 	// In a fixed order, so that sums have equal bits.
 	labeled, unlabeled = slices.Clone(labeled), slices.Clone(unlabeled)
 	slices.SortFunc(labeled, func(a, b Labeled) int { return a.Compare(b.Fact) })
@@ -94,7 +100,7 @@ func Fit(ctx context.Context, around *Surroundings, sample Sample, labeled []Lab
 		return nil, fmt.Errorf("%w: %d labeled facts are among the %d best answers of their queries, want %d; %d unlabeled candidates are, want 1",
 			ErrTooFew, facts, sample.K, minLabeled, len(examples)-facts)
 	}
-	if m.fit(ctx, examples); ctx.Err() != nil {
+	if m.fit(ctx, examples, threads, done); ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return m, nil
@@ -135,10 +141,13 @@ func (s *Surroundings) checkAll(labeled []Labeled, unlabeled []Observation) erro
 }
 
 // fit sets the regressions and the curve. The caller drops them if ctx was canceled meanwhile.
-func (m *Model) fit(ctx context.Context, examples []example) {
-	for fold := range folds {
-		m.Folds = append(m.Folds, *regress(ctx, examples, fold, m.groups()))
-	}
+func (m *Model) fit(ctx context.Context, examples []example, threads int, done func()) {
+	done()
+	m.Folds = make([]Regression, folds)
+	parallel.Workers(threads, folds, func(_, fold int) {
+		m.Folds[fold] = *regress(ctx, examples, fold, m.groups())
+		done()
+	})
 	list := make([]judged, len(examples))
 	byRelation := make([][]judged, len(m.Relations))
 	for i := range examples {

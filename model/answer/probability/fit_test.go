@@ -8,7 +8,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/graph"
 )
@@ -76,11 +79,29 @@ func (w *world) sample(rate float64) Sample {
 
 func (w *world) fit(t *testing.T, rate float64) *Model {
 	t.Helper()
-	m, err := Fit(t.Context(), w.around, w.sample(rate), w.labeled, w.candidates)
+	m, err := Fit(t.Context(), w.around, w.sample(rate), w.labeled, w.candidates, 1, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// TestFoldsSideBySide fits with several threads, which changes nothing, and counts what is done.
+func TestFoldsSideBySide(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1000, 100, 3000, .7)
+	want := w.fit(t, 1)
+	var done atomic.Int64
+	got, err := Fit(t.Context(), w.around, w.sample(1), w.labeled, w.candidates, 3, func() { done.Add(1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("three threads (-want +got):\n%s", diff)
+	}
+	if done.Load() != Regressions {
+		t.Errorf("%d steps are done, want %d", done.Load(), Regressions)
+	}
 }
 
 func (w *world) estimator(t *testing.T, m *Model, missing float64) *Estimator {
@@ -103,7 +124,7 @@ func TestProbabilitiesHold(t *testing.T) {
 			rate, s = 1, w.sample(1)
 			s.QueryDivisor, s.CandidateDivisor = 2, 3
 		}
-		m, err := Fit(t.Context(), w.around, s, w.labeled, w.candidates)
+		m, err := Fit(t.Context(), w.around, s, w.labeled, w.candidates, 1, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -461,7 +482,7 @@ func TestObservationsThatAreRefused(t *testing.T) {
 	fit := func(change func(labeled []Labeled, unlabeled []Observation, s *Sample)) error {
 		labeled, unlabeled, s := slices.Clone(w.labeled), slices.Clone(w.candidates), w.sample(1)
 		change(labeled, unlabeled, &s)
-		_, err := Fit(t.Context(), w.around, s, labeled, unlabeled)
+		_, err := Fit(t.Context(), w.around, s, labeled, unlabeled, 1, func() {})
 		return err
 	}
 	for want, change := range map[string]func([]Labeled, []Observation, *Sample){
@@ -483,13 +504,13 @@ func TestObservationsThatAreRefused(t *testing.T) {
 	if err := fit(func(l []Labeled, _ []Observation, _ *Sample) { few(l, 5) }); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error %v, want ErrTooFew", err)
 	}
-	if _, err := Fit(t.Context(), w.around, w.sample(1), w.labeled, nil); !errors.Is(err, ErrTooFew) {
+	if _, err := Fit(t.Context(), w.around, w.sample(1), w.labeled, nil, 1, func() {}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("error %v, want ErrTooFew", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := errors.New("interrupted")
 	cancel(ended)
-	if _, err := Fit(ctx, w.around, w.sample(1), w.labeled, w.candidates); !errors.Is(err, ended) {
+	if _, err := Fit(ctx, w.around, w.sample(1), w.labeled, w.candidates, 1, func() {}); !errors.Is(err, ended) {
 		t.Errorf("interrupted: error %v", err)
 	}
 }

@@ -82,7 +82,8 @@ func OpenFit(ctx context.Context, e *command.Environment, m *answer.Model, on co
 func EstimateFit(s budget.Sizes, c configuration.Configuration) budget.Estimate {
 	size := probability.Size{Entities: int(s.Entities), Relations: int(s.Relations / 2), Facts: s.Edges / 2, K: probability.DefaultK}
 	s.Queries = 0 // they are made where they are answered
-	return budget.ForModel(s, c, budget.Use{Task: "fitting probabilities on this graph", Rows: size.Observations()})
+	// Each fold's regression copies the observations.
+	return budget.ForModel(s, c, budget.Use{Task: "fitting probabilities on this graph", Rows: 3 * size.Observations()})
 }
 
 // Estimate returns the estimate of the memory that the fit takes, nothing if it is made.
@@ -286,6 +287,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, predict.QueriesCounter)()
+	defer bar.Also("regressions", probability.Regressions, "steps").Follow(ctx, predict.RegressionsCounter)()
 	p := f.params
 	p.Lock = held
 	if err := f.e.RunBeam(ctx, BuildFit(p)); err != nil {

@@ -44,6 +44,11 @@ func (b *Bar) FollowFrom(ctx context.Context, name string, before int64) (stop f
 // known of a job elsewhere.
 func (b *Bar) showCount(name string, since, before int64) {
 	if n := worker.Counted(name) - since; n > 0 {
+		b.d.mu.Lock()
+		if b.before != nil && b.done == 0 { // its clock starts now
+			b.begun = b.d.now().Add(-pollEvery)
+		}
+		b.d.mu.Unlock()
 		b.Set(before + n)
 		return
 	}

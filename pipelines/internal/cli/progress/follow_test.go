@@ -35,3 +35,19 @@ func TestFollowCountsHere(t *testing.T) {
 		t.Errorf("the bar shows %d, want 2 of earlier jobs and 7", n)
 	}
 }
+
+// TestFollowedLater starts the clock of a count behind a bar's with its first units.
+func TestFollowedLater(t *testing.T) {
+	d, _, c := display(false)
+	also := d.Begin("fitting", 10, "queries").Also("regressions", 6, "steps")
+	c.now = c.now.Add(time.Minute)
+	counted := worker.NewCounter("test", "counted_later")
+	counted.Inc(t.Context(), 1)
+	for range 2 {
+		also.showCount("counted_later", 0, 0)
+	}
+	c.now = c.now.Add(2*time.Second - pollEvery)
+	if got, want := also.counts(c.now, false), "regressions  17%  1 of 6 steps  0.5/s  10s left"; got != want {
+		t.Errorf("it shows %q, want %q", got, want)
+	}
+}

@@ -141,8 +141,8 @@ func (b *Bar) End() {
 		return
 	}
 	b.sum(took, b.complete)
-	if b.also != nil {
-		b.also.sum(took, b.complete)
+	if a := b.also; a != nil && b.d.now().Sub(a.begun) >= silentBelow {
+		a.sum(b.d.now().Sub(a.begun), b.complete)
 	}
 }
 
