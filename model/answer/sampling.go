@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"tagnet/formats/remedy"
@@ -12,6 +13,7 @@ import (
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
 	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 )
 
 // Sampling is the data that probabilities are fitted to: facts of the graph, and queries whose best new answers are
@@ -78,9 +80,10 @@ func (s *Sampling) Work() int64 {
 	return int64(2*len(s.Facts)) + int64(float64(len(s.Queries))*(1+s.PerQuery()))
 }
 
-// ObserveSample observes one of a number of parts of a sampling. Parts share few propagations. done is as in Observe.
+// ObserveSample observes one of a number of parts of a sampling. Parts share few propagations. inverse is the number of
+// inverse queries made, done as in Observe.
 func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int,
-	done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, err error) {
+	done func(queries int)) (labeled []probability.Labeled, unlabeled []probability.Observation, inverse int, err error) {
 	drawn := s.Facts[part*len(s.Facts)/of : (part+1)*len(s.Facts)/of]
 	facts := make([]graph.Fact, len(drawn))
 	for i, d := range drawn {
@@ -88,16 +91,13 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int,
 	}
 	observed, err := m.Observe(ctx, facts, done)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	for i, o := range observed {
 		labeled = append(labeled, probability.Labeled{Observation: o, HeldOut: drawn[i].HeldOut})
 	}
-	candidates, _, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, s.Keeps, done)
-	for _, list := range candidates {
-		unlabeled = append(unlabeled, list...)
-	}
-	return labeled, unlabeled, err
+	candidates, inverse, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, s.Keeps, done)
+	return labeled, slices.Concat(candidates...), inverse, err
 }
 
 // FitTo fits the model's probabilities to all observations of a sampling. The error wraps probability.ErrTooFew if
@@ -127,7 +127,7 @@ func (m *Model) Fit(ctx context.Context, s *Sampling, done func(queries int)) er
 	var labeled []probability.Labeled
 	var unlabeled []probability.Observation
 	for part := range parts {
-		facts, candidates, err := m.ObserveSample(ctx, s, part, parts, done)
+		facts, candidates, _, err := m.ObserveSample(ctx, s, part, parts, done)
 		if err != nil {
 			return err
 		}
@@ -216,39 +216,87 @@ func (m *Model) WriteProbabilities(ctx context.Context, folder string) error {
 	return storage.WriteFile(ctx, storage.Join(folder, m.ProbabilitiesFile()), text)
 }
 
-const (
-	// regressionSeconds is about how many seconds of a core an observation takes after all are made, at least.
-	regressionSeconds = 45e-6
-	// leastRegression is the number of observations whose regression says how long one takes.
-	leastRegression = 500
-)
+// FitSpeed is how fast this machine makes a fit.
+type FitSpeed struct {
+	size             probability.Size
+	rates            []float64 // seconds of a propagation, as measured again and again
+	inverse, labeled float64   // queries of an unlabeled observation; labeled facts, as a share of Sample.Facts
+	facts            int       // that a training asks, 0 for weights that come trained
+	epoch            float64   // propagations of an epoch of all these
+}
 
-// FitSeconds returns about how many seconds Fit takes, by a part of it that takes about a duration. The
-// weights may be any.
-func (m *Model) FitSeconds(ctx context.Context, duration time.Duration) (float64, error) {
-	began := time.Now()
+// regressionSeconds is about how many seconds of a core an observation takes after all are made.
+const regressionSeconds = 2e-5
+
+// FitSpeed measures slices from all over the sample of the model's fit for about a duration.
+func (m *Model) FitSpeed(ctx context.Context, duration time.Duration) (f FitSpeed, err error) {
 	s, err := m.Sampling(ctx)
 	if err != nil || s.Work() == 0 {
-		return 0, err
+		return f, err
 	}
-	drawing := time.Since(began).Seconds()
-	for parts := max(1, int(s.Work()/64)); ; parts = max(1, parts/4) {
-		began, queries := time.Now(), 0
-		labeled, unlabeled, err := m.ObserveSample(ctx, s, parts/2, parts, func(n int) { queries += n })
+	f.size, f.labeled = m.size(), float64(len(s.Facts))/float64(s.Sample.Facts)
+	if !isUntrained(m.Record) {
+		facts, err := m.KG.Facts(ctx)
 		if err != nil {
-			return 0, err
+			return f, err
 		}
-		// The whole fit answers fewer queries than its parts do one by one: equal ones are answered once.
-		if took := time.Since(began); parts == 1 || took > duration/4 {
-			size, regression := m.size(), regressionSeconds
-			if n := len(labeled) + len(unlabeled); n >= leastRegression { // a loaded machine is slower
-				began = time.Now()
-				if _, err := probability.Fit(ctx, m.surroundings(), s.Sample, labeled, unlabeled, m.Resources.Threads, func() {}); err == nil {
-					regression = max(regression, time.Since(began).Seconds()/float64(n))
-				}
-			}
-			answering := took.Seconds() / float64(max(1, queries)) * float64(size.Propagations(s.Sample))
-			return drawing + answering + regression*float64(size.Observed(s.Sample)), nil
+		c := m.Configuration
+		c.Epochs, c.QueriesPerEpoch = 2, 0
+		f.facts, f.epoch = len(facts), float64(probability.Training(c, facts))/2
+	}
+	// The first slices are short: they make the threads' buffers, and say how long others may be.
+	var took, inverse, unlabeled float64
+	observe := func(part, of int) error {
+		began := time.Now()
+		labeled, candidates, n, err := m.ObserveSample(ctx, s, part, of, nil)
+		took, inverse, unlabeled = time.Since(began).Seconds(), inverse+float64(n), unlabeled+float64(len(candidates))
+		f.rates = append(f.rates, took/float64(max(1, 2*len(labeled)+len(s.Queries)/of+n)))
+		return err
+	}
+	parts, begun := max(1, int(s.Work()/16)), time.Now()
+	for share := 0.; share < .5; parts = max(1, int(float64(parts)*min(1, share))) {
+		f.rates, inverse, unlabeled = nil, 0, 0
+		if err := observe(parts/2, parts); err != nil {
+			return f, err
+		}
+		if share = max(1./16, 4*took/duration.Seconds()); parts == 1 {
+			share = 1
 		}
 	}
+	for i := 0; i < min(3, parts-1) && time.Since(begun) < duration; i++ {
+		if err := observe((2*i+1)*parts/(2*min(3, parts-1)), parts); err != nil {
+			return f, err
+		}
+	}
+	f.inverse = inverse / max(1, unlabeled)
+	return f, nil
+}
+
+// Since adds what was measured before: a machine may have other work for a while.
+func (f FitSpeed) Since(before FitSpeed) FitSpeed {
+	f.rates = slices.Concat(f.rates, before.rates)
+	return f
+}
+
+// Seconds returns about how many seconds the fit after a training takes.
+func (f FitSpeed) Seconds(c configuration.Configuration) float64 {
+	if len(f.rates) == 0 {
+		return 0
+	}
+	propagations, observations := f.Work(c)
+	return slices.Sorted(slices.Values(f.rates))[len(f.rates)/2]*float64(propagations) + regressionSeconds*float64(observations)
+}
+
+// Work returns about how many propagations and observations the fit after a training takes.
+func (f FitSpeed) Work(c configuration.Configuration) (propagations, observations int64) {
+	training := f.epoch * float64(c.Epochs)
+	if n := c.QueriesPerEpoch; n > 0 {
+		training *= min(1, float64(n)/float64(max(1, f.facts)))
+	}
+	if f.facts > 0 {
+		training = max(1, training) // 0 is that of weights which come trained
+	}
+	sample := f.size.Sample(int64(training), 0)
+	sample.Facts = int(f.labeled * float64(sample.Facts))
+	return f.size.Propagations(sample, f.inverse), f.size.Observed(sample)
 }

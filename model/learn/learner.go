@@ -43,9 +43,6 @@ type Run struct {
 	Rounds configuration.Rounds
 	// Every is the longest time between checkpoints.
 	Every time.Duration
-	// Until, unless it is zero, is when the training ends after an epoch if its last one may not be done by then. It
-	// changes no checkpoint that is written.
-	Until time.Time
 	// Threads is the number of threads; 0 is one per core, at most MostThreads (unless that is
 	// 0). It changes no bit of the weights.
 	Threads, MostThreads int
@@ -75,6 +72,8 @@ type Data struct {
 	ValidOn *kg.View
 	// Devices are this machine's devices. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices
+	// Replan, unless it is nil, is called after epochs that are validated: the training then has as many as end in time.
+	Replan Replan
 }
 
 // NewData returns the inputs of a training on a graph, without validation queries, devices and a relation graph.
@@ -120,11 +119,11 @@ type learner struct {
 	record       checkpoint.Record // of the newest checkpoint; Epoch 0 before the first
 	epoch        int               // the current one
 	partial      checkpoint.Partial
-	saved        time.Time     // when the newest checkpoint was written
-	started      time.Time     // when the epoch would have started without interruptions
-	longest      time.Duration // that an epoch has taken in this process, 0 before the first
-	steps        int           // of the epoch
-	queries      int64         // of the epoch, about
+	saved        time.Time // when the newest checkpoint was written
+	started      time.Time // when the epoch would have started without interruptions
+	planned      planned
+	steps        int   // of the epoch
+	queries      int64 // of the epoch, about
 	validQueries int64
 }
 
@@ -193,19 +192,15 @@ func (l *learner) train(ctx context.Context) error {
 		}
 		return err
 	}
+	l.planned = planned{l.Configuration.Epochs, l.epoch - 1, time.Now()}
 	for l.epoch <= l.Configuration.Epochs && !Stopped(l.finished, l.Validation.Patience) {
-		if l.late(l.longest) {
-			return l.endInTime(ctx)
-		}
-		began := time.Now()
 		err := l.trainEpoch(ctx)
-		if errors.Is(err, errLate) {
-			return l.endInTime(ctx)
-		}
 		if err == nil {
 			err = l.finishEpoch(ctx)
 		}
-		l.longest = max(l.longest, time.Since(began))
+		if err == nil {
+			err = l.replan(ctx)
+		}
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			err = l.stop(ctx)
 		}
@@ -213,7 +208,7 @@ func (l *learner) train(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return l.settle(ctx)
 }
 
 // prepare makes the weights, the solver and the trainer, initialized or from the newest checkpoint.
@@ -381,9 +376,6 @@ func (l *learner) trainEpoch(ctx context.Context) error {
 	for l.partial.Step < l.steps {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if l.late(0) {
-			return errLate
 		}
 		if err := l.trainBatch(l.partial.Step, l.partial.Step+1); err != nil {
 			return err

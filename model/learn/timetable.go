@@ -21,6 +21,8 @@ const (
 	lastRate = .12
 	// reserve is the part of the time that is not planned: speeds vary.
 	reserve = .1
+	// leastQueries are always enough for a training.
+	leastQueries = 1000
 )
 
 // Timetable is the amount of a training for a time. Its numbers are fixed before the first step, so that an equal
@@ -34,8 +36,8 @@ type Timetable struct {
 }
 
 // Timetable returns the timetable of a training on a number of facts, which has a number of validation answers, for
-// some seconds. ok is false if the time is too short for a step in each epoch. extra is the number of validations
-// beside those of the epochs.
+// some seconds. ok is false if the time is too short for leastQueries, and for a step in each epoch. extra is the
+// number of validations beside those of the epochs.
 func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts int, valid int64, extra int) (t Timetable, ok bool) {
 	seconds *= 1 - reserve
 	t.ValidLimit = valid
@@ -44,19 +46,21 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 	}
 	validation := s.Ranked * float64(t.ValidLimit)
 	queries := (seconds - validation*float64(validations+extra)) / s.Query
+	if queries < min(leastQueries, float64(validations*c.BatchSize)) {
+		return t, false
+	}
 	if enough := float64(MostPasses) * float64(facts); queries > enough {
 		queries, t.Enough = enough, true
 	}
 	// Short epochs draw a part of the facts; of a small graph, several passes are made before a validation.
 	c.QueriesPerEpoch = 0
 	if perEpoch := queries / validations; perEpoch < float64(facts) {
-		if c.QueriesPerEpoch = int(round(perEpoch)); c.QueriesPerEpoch < c.BatchSize {
-			return t, false
-		}
+		c.QueriesPerEpoch = max(int(round(perEpoch)), min(facts, c.BatchSize, int(queries)))
 	}
 	drawn := float64(steps.FactsPerEpoch(facts, c))
 	t.QueriesPerEpoch, t.Epochs = c.QueriesPerEpoch, max(1, int(queries/drawn))
 	t.ValidateEvery = max(1, t.Epochs/validations)
+	t.Epochs -= t.Epochs % t.ValidateEvery // the last one is validated
 	t.Decay = 1
 	if t.Epochs > 1 {
 		t.Decay = math.Round(1000*math.Pow(lastRate, 1/float64(t.Epochs-1))) / 1000
@@ -66,6 +70,24 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 	}
 	t.Queries = int64(drawn) * int64(t.Epochs)
 	return t, true
+}
+
+// TimetableBefore is Timetable for a training after which something takes longer, the longer it is. lacks is by how many
+// seconds the time is too short.
+func (s Speed) TimetableBefore(after func(Timetable) float64, seconds float64, c configuration.Configuration, facts int, valid int64, extra int,
+) (t Timetable, lacks float64) {
+	training := seconds
+	for range 30 {
+		t, _ = s.Timetable(training, c, facts, valid, extra)
+		training = (training + seconds - after(t)) / 2
+	}
+	t, ok := s.Timetable(training, c, facts, valid, extra)
+	if ok {
+		return t, 0
+	}
+	training = s.Least(c, facts, valid, extra)
+	t, _ = s.Timetable(training, c, facts, valid, extra)
+	return t, training + after(t) - seconds
 }
 
 // Least returns about the fewest seconds for which there is a Timetable.

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +72,37 @@ func TestTimetable(t *testing.T) {
 	}
 }
 
+// TestTimetableBefore shares the time with a fit that takes as long as the training, up to a bound, and says what a time
+// lacks that is too short for both.
+func TestTimetableBefore(t *testing.T) {
+	t.Parallel()
+	s, c := Speed{Query: .02}, configuration.Default()
+	fit := func(t Timetable) float64 { return 10 + min(180, s.Query*float64(t.Queries)) }
+	for _, seconds := range []float64{50, 60, 180, 600, 3600} {
+		got, lacks := s.TimetableBefore(fit, seconds, c, 272_115, 0, 0)
+		if total := s.Query*float64(got.Queries)/(1-reserve) + fit(got); lacks != 0 || !(total > .9*seconds && total < 1.02*seconds) {
+			t.Errorf("%g seconds: %g are used, %g lack", seconds, total, lacks)
+		}
+	}
+	_, lacks := s.TimetableBefore(fit, 11, c, 272_115, 0, 0)
+	if _, still := s.TimetableBefore(fit, 11+1.02*lacks, c, 272_115, 0, 0); !(lacks > 1 && still == 0) {
+		t.Errorf("11 seconds lack %g, and with them %g", lacks, still)
+	}
+}
+
+// TestThousandQueries plans no more than a thousand queries, also of large batches, and of fewer where a batch is small.
+func TestThousandQueries(t *testing.T) {
+	t.Parallel()
+	c := configuration.Default()
+	for _, batch := range []int{1, 64, 128, 1000} {
+		c.BatchSize = batch
+		got, ok := (Speed{Query: .01}).Timetable(1010*.01/(1-reserve), c, 50_000, 0, 0)
+		if !ok || got.Queries > 1010 || got.Queries < 850 {
+			t.Errorf("batches of %d: %+v, %t, want a thousand queries", batch, got, ok)
+		}
+	}
+}
+
 // TestEpochs counts the epochs of a resumed training.
 func TestEpochs(t *testing.T) {
 	t.Parallel()
@@ -105,39 +135,4 @@ func TestMeasure(t *testing.T) {
 	if records, _, err := checkpoint.Folder(run.Checkpoints).Records(t.Context()); len(records) > 0 || err != nil {
 		t.Errorf("%d checkpoints, %v", len(records), err)
 	}
-}
-
-// TestUntil ends a training at a time with a complete epoch, from which it can be resumed to the
-// bytes of one without it.
-func TestUntil(t *testing.T) {
-	all := toyRun(inMemory(t, "all"))
-	train(t, all, toy(t))
-	rarely := toyRun(inMemory(t, "rarely"))
-	rarely.Validation.Every, rarely.Until = 2, time.Now()
-	said := ""
-	if _, err := Train(t.Context(), rarely, toy(t), func(p Progress) { said += p.Notice }); err != nil {
-		t.Fatal(err)
-	}
-	if want := "; --epochs 1 makes the same weights, and validates those of this epoch, too"; !strings.HasSuffix(said, want) {
-		t.Errorf("an epoch that was not validated: %q, want %q", said, want)
-	}
-	run := all
-	run.Checkpoints, run.History = inMemory(t, "run")+"/checkpoints", inMemory(t, "run")+"/training.jsonl"
-	run.Until = time.Now()
-	notice := ""
-	last, err := Train(t.Context(), run, toy(t), func(p Progress) { notice += p.Notice })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last.Epoch != 1 || last.Partial != nil {
-		t.Errorf("the training ends with %s, want the first epoch", last.Name())
-	}
-	for _, want := range []string{"the time is up after 1 of ", "; --epochs 1 makes the same model"} {
-		if !strings.Contains(notice, want) {
-			t.Errorf("no %q in %q", want, notice)
-		}
-	}
-	run.Until = time.Now().Add(time.Hour)
-	train(t, run, toy(t))
-	sameFiles(t, contents(t, all.Checkpoints), contents(t, run.Checkpoints))
 }

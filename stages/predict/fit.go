@@ -110,7 +110,7 @@ func (f *observeFn) ProcessElement(ctx context.Context, part samplePart, emit fu
 	return f.Params.use(within, func(m *answer.Model, s *answer.Sampling) error {
 		var o observations
 		var err error
-		if o.Labeled, o.Unlabeled, err = m.ObserveSample(within, s, part.Number, part.Of, done); err != nil {
+		if o.Labeled, o.Unlabeled, _, err = m.ObserveSample(within, s, part.Number, part.Of, done); err != nil {
 			return err
 		}
 		var element bytes.Buffer

@@ -13,6 +13,8 @@ import (
 type Session struct {
 	// ID names the session in Params.Session, by which workers find it.
 	ID string
+	// Replan is that of the training's learn.Data.
+	Replan learn.Replan
 
 	report  func(learn.Progress)
 	stopped context.Context

@@ -79,7 +79,7 @@ func (f *learnFn) train(ctx context.Context, session *Session) (checkpoint.Recor
 		return checkpoint.Record{}, err
 	}
 	defer data.Close()
-	data.Devices = accelerator.Process
+	data.Devices, data.Replan = accelerator.Process, session.Replan
 	var last learn.Progress
 	return learn.Train(joined, f.Params.Run, data, func(p learn.Progress) {
 		if p.Epoch != last.Epoch {

@@ -128,9 +128,11 @@ func (s Size) Sample(training, seed int64) Sample {
 	return sample
 }
 
-// Propagations returns about how many propagations the observations of a sample take, at most.
-func (s Size) Propagations(sample Sample) int64 {
-	propagations, _ := s.unlabeled(sample)
+// Propagations returns about how many propagations the observations of a sample take, at most, where an unlabeled one
+// takes a share of an inverse query: popular answers have theirs in common.
+func (s Size) Propagations(sample Sample, inverse float64) int64 {
+	propagations, observations := s.unlabeled(sample)
+	propagations = min(propagations, observations/sample.PerQuery()+inverse*observations)
 	return 2*min(s.Facts, int64(sample.Facts)) + int64(propagations)
 }
 

@@ -189,7 +189,7 @@ func TestCost(t *testing.T) {
 		if err := s.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		got := float64(v.size.Propagations(s))
+		got := float64(v.size.Propagations(s, 1))
 		if !(got <= v.most) {
 			t.Errorf("%s: %g propagations for %+v, want at most %g", name, got, s, v.most)
 		}

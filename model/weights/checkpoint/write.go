@@ -22,11 +22,16 @@ func (f Folder) Save(ctx context.Context, r Record, weights, optimizer []safeten
 	if r.Optimizer, err = f.write(ctx, name+".optimizer.safetensors", optimizer); err != nil {
 		return err
 	}
+	return f.Amend(ctx, r)
+}
+
+// Amend writes the record of a checkpoint again.
+func (f Folder) Amend(ctx context.Context, r Record) error {
 	data, err := r.encode()
 	if err != nil {
 		return err
 	}
-	return storage.WriteFile(ctx, f.url(name+".json"), data)
+	return storage.WriteFile(ctx, f.url(r.Name()+".json"), data)
 }
 
 func (f Folder) write(ctx context.Context, name string, tensors []safetensors.Tensor[float32]) (manifest.File, error) {

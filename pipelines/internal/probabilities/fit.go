@@ -12,10 +12,12 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
+	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
+	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
@@ -23,6 +25,7 @@ import (
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/encode"
 	"tagnet/stages/predict"
+	"tagnet/stages/worker"
 )
 
 // Fit is the fit of a model's probabilities. A nil Fit stands for a model that has none: nothing is made, and
@@ -284,6 +287,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 			storage.RemoveEmpty(context.WithoutCancel(ctx), weights)
 		}()
 	}
+	f.announce(ctx)
 	bar := f.e.Progress.Begin("fitting probabilities", f.queries, "queries")
 	defer bar.End()
 	defer bar.Follow(ctx, predict.QueriesCounter)()
@@ -295,6 +299,42 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	}
 	bar.Complete()
 	return f.read(ctx)
+}
+
+// leastAnnounced is the least number of seconds that a fit is said to take beforehand.
+var leastAnnounced = 3.
+
+// announce says how long the fit of a model takes that comes trained: nobody has waited for a training. How long it
+// takes on other machines than this one, nobody knows.
+func (f *Fit) announce(ctx context.Context) {
+	if f.model.Record.Epoch > 0 || command.Elsewhere() {
+		return
+	}
+	f.model.Resources.Threads = worker.Threads(f.on.Threads, f.allotment.MaxThreads)
+	speed, err := Speed(ctx, f.e, f.model, f.on, time.Second/2)
+	if took := speed.Seconds(f.model.Configuration); err == nil && took > leastAnnounced { // else the fit says what is wrong
+		f.e.Progress.Print("fitting probabilities: about %s, once for this graph and model", progress.Duration(time.Duration(took*float64(time.Second))))
+	}
+}
+
+// Speed measures how fast this machine fits the probabilities of a model, whose threads it takes, for about a duration.
+func Speed(ctx context.Context, e *command.Environment, m *answer.Model, on command.Resources, span time.Duration) (answer.FitSpeed, error) {
+	k, err := kernel.Named(e.Variant(on.Kernel))
+	if err != nil {
+		return answer.FitSpeed{}, err
+	}
+	selected, err := accelerator.Select(accelerator.Process, on.Device, m.Configuration)
+	if err != nil {
+		return answer.FitSpeed{}, err
+	}
+	measured := answer.New(m.KG, m.Record, m.Parameters, answer.Resources{Kernel: k, Threads: m.Resources.Threads, Device: &selected})
+	measured.Configuration = m.Configuration // with the reach
+	over, err := measured.OverAllFacts(ctx)
+	if err != nil {
+		return answer.FitSpeed{}, err
+	}
+	defer over.Close()
+	return over.FitSpeed(ctx, span)
 }
 
 // release frees the folder. Where workers may still be writing, the lock file stays and says that its run has ended.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
@@ -124,6 +126,46 @@ func TestShards(t *testing.T) {
 	}
 	if got := pipelinetest.Read(t, folder, filepath.Base(file)); got != want {
 		t.Error("in one process: other bytes")
+	}
+}
+
+// TestFitSpeed measures a whole fit, whose propagations it knows then, and a slice of it.
+func TestFitSpeed(t *testing.T) {
+	w, _ := trained(t)
+	e, _ := environment(w)
+	for name, c := range map[string]struct {
+		span time.Duration
+		most float64
+	}{"whole": {time.Hour, 1.01}, "a slice": {1, 2}} {
+		m, err := open(t, e).OverAllFacts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Resources.Threads = 1
+		if m.Resources.Kernel, err = kernel.Named(""); err != nil {
+			t.Fatal(err)
+		}
+		speed, err := m.FitSpeed(t.Context(), c.span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sampling, err := m.Sampling(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := 0.
+		m.Watch(func(queries int, _ time.Duration) { made += float64(queries) })
+		if err := m.Fit(t.Context(), sampling, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := speed.Work(m.Configuration)
+		if ratio := float64(got) / made; !(ratio <= c.most && ratio >= 1/c.most) {
+			t.Errorf("%s: %d propagations, want about %g", name, got, made)
+		}
+		once := speed.Seconds(m.Configuration)
+		if twice := speed.Since(speed).Seconds(m.Configuration); !(once > 0 && twice == once) {
+			t.Errorf("%s: %g seconds, and %g where that was measured before, too", name, once, twice)
+		}
 	}
 }
 
@@ -385,11 +427,17 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestGivenWeights checks that weights that no folder holds are written for the workers, and removed.
+// TestGivenWeights checks that weights that no folder holds are written for the workers, and removed, and that it is
+// said before how long the fit takes.
 func TestGivenWeights(t *testing.T) {
+	before := *probabilities.LeastAnnounced
+	*probabilities.LeastAnnounced = 0
+	defer func() { *probabilities.LeastAnnounced = before }()
 	w, file := trained(t)
 	pipelinetest.Remove(t, file)
 	e, _ := environment(w)
+	shown := &strings.Builder{}
+	e.Progress = progress.New(shown, false)
 	loaded, _, err := e.Workspace.OpenGraph(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -404,6 +452,9 @@ func TestGivenWeights(t *testing.T) {
 	}
 	if err := f.Make(t.Context(), "", lock.Lock{}); err != nil {
 		t.Fatal(err)
+	}
+	if said := regexp.MustCompile(`^fitting probabilities: about \d[\dms.]*s, once for this graph and model\n`); !said.MatchString(shown.String()) {
+		t.Errorf("no %v in %q", said, shown)
 	}
 	files := pipelinetest.Files(t, filepath.Dir(file))
 	if _, is := files[filepath.Base(f.URL())]; !is || len(files) != 1 {

@@ -52,7 +52,7 @@ func (d *decision) planChoice(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.until = best.until
+	p.ends, p.fit = best.ends, best.fit
 	return p, nil
 }
 
@@ -62,7 +62,6 @@ type candidate struct {
 	choice    string // flags of the frontier
 	removal   string // flags beside it, where the choice leaves out edges that this graph needs
 	perQuery  learn.Speed
-	fitTime   float64 // seconds of the fit of probabilities
 	timetable learn.Timetable
 	alike     []string // graphs of the frontier
 }
@@ -165,31 +164,30 @@ func (d *decision) measure(ctx context.Context, choice string, span time.Duratio
 	if c.perQuery, err = c.speed(ctx, span); err != nil {
 		return nil, err
 	}
-	// The fit takes the longer, the longer the training is; one that takes all the time is the bound.
-	deadline, asked := d.deadline(minutes), c.Configuration
-	c.Epochs, c.QueriesPerEpoch = 1, max(1, int(time.Until(deadline).Seconds()/c.perQuery.Query))
-	fit, err := c.fitSeconds(ctx, span/2)
-	if err != nil {
+	if err := c.measureFit(ctx, nil, span/2); err != nil {
 		return nil, err
 	}
-	c.Configuration, c.fitTime = asked, fitMargin*fit
-	c.until = deadline.Add(-time.Duration(c.fitTime * float64(time.Second)))
+	c.ends = d.deadline(minutes)
 	return c, c.schedule(d, minutes)
 }
 
-// schedule makes the timetable.
+// schedule makes the timetable: the longer the training, the longer the fit after it.
 func (c *candidate) schedule(d *decision, minutes float64) error {
 	extra := 0
 	if c.weights != nil {
 		extra = 1 // the weights are validated before the training
 	}
 	// What is left when the measurement of all choices ends is not known yet: each takes as long as this one.
-	var ok bool
-	if c.timetable, ok = c.perQuery.Timetable(time.Until(c.until).Seconds(), c.Configuration, int(c.facts), c.valid, extra); ok {
+	fit := func(t learn.Timetable) float64 {
+		c.timetable = t
+		return fitMargin * c.fit.Seconds(c.chosenSettings().Configuration)
+	}
+	var lacks float64
+	c.timetable, lacks = c.perQuery.TimetableBefore(fit, time.Until(c.ends).Seconds(), c.Configuration, int(c.facts), c.valid, extra)
+	if lacks == 0 {
 		return nil
 	}
-	lacks := c.perQuery.Least(c.Configuration, int(c.facts), c.valid, extra) - time.Until(c.until).Seconds()
-	// With more minutes, the measurement and the fit take longer, too.
+	// With more minutes, the measurement takes longer, too.
 	return &tooShort{minutes, minutes + fitMargin*lacks/60, d.e.Workspace.Command("discover", "--model", "zero")}
 }
 
@@ -248,7 +246,7 @@ func (c *candidate) say(e *command.Environment, minutes float64, deadline time.T
 		until = fmt.Sprintf(" is more than it takes, as more than %d passes over the facts have not helped", learn.MostPasses)
 	}
 	e.Say("--minutes %g%s: %s queries at %.0f a second, then %s to fit probabilities", minutes, until,
-		progress.Count(c.timetable.Queries), 1/c.perQuery.Query, progress.Duration(time.Duration(c.fitTime)*time.Second))
+		progress.Count(c.timetable.Queries), 1/c.perQuery.Query, progress.Duration(c.ends.Sub(c.endsBefore(c.chosenSettings().Configuration))))
 	if c.choice != "" {
 		e.Say("chosen: %s, the best after so many queries on the graphs that are most like this one, %s", c.choice, strings.Join(c.alike, " and "))
 		if c.removal != "" {

@@ -31,6 +31,9 @@ type display struct {
 func (d *display) update(p learn.Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.bar != nil && p.Epochs != d.last.Epochs {
+		d.bar.Of(int64(p.Epochs) * p.QueriesPerEpoch)
+	}
 	d.last = p
 	// The bar counts the queries of all epochs.
 	done := int64(p.Epoch-1)*p.QueriesPerEpoch + p.Queries

@@ -11,13 +11,14 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
-	"tagnet/model/engine/kernel"
 	"tagnet/model/learn"
 	"tagnet/model/steps"
 	"tagnet/model/weights/checkpoint"
+	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/stages/worker"
 )
 
@@ -31,7 +32,9 @@ const (
 	// for one of them.
 	measuring, mostMeasured = .06, 3.
 	// fitMargin is the reserve for the fit of probabilities, as a multiple of the time that it was measured to take.
-	fitMargin = 1.25
+	fitMargin = 1.1
+	// measuringAgain is the part of the time of each measurement of the fit while the training runs.
+	measuringAgain = .01
 )
 
 // amounts are the flags that --minutes decides.
@@ -95,25 +98,26 @@ func clock(t time.Time) string {
 
 // lengthen sets the number of epochs with which a resumed training takes the time.
 func (p *plan) lengthen(ctx context.Context) error {
-	deadline, span := p.deadline(p.minutes), measuringTime(p.minutes, 1)
+	span := measuringTime(p.minutes, 1)
+	p.ends = p.deadline(p.minutes)
 	speed, err := p.speed(ctx, span)
 	if err != nil {
 		return err
 	}
-	fit, err := p.fitSeconds(ctx, span)
-	if err != nil {
+	if err := p.measureFit(ctx, nil, span); err != nil {
 		return err
 	}
-	p.until = deadline.Add(-time.Duration(fitMargin * fit * float64(time.Second)))
-	more := speed.Epochs(time.Until(p.until).Seconds(), p.Configuration, int(p.facts), p.valid, p.Validation)
+	c := p.Configuration
+	c.Epochs = int(p.trained()) + 1 // more of them make the fit longer: see replan
+	more := speed.Epochs(time.Until(p.endsBefore(c)).Seconds(), c, int(p.facts), p.valid, p.Validation)
 	if more == 0 {
-		epoch := speed.Epoch(p.Configuration, int(p.facts), p.valid, p.Validation)
+		epoch := speed.Epoch(c, int(p.facts), p.valid, p.Validation)
 		return fmt.Errorf("--minutes %g is too short for an epoch of this training and the fit of probabilities after it, of about %s: give %g or more",
-			p.minutes, progress.Duration(time.Duration(fit*float64(time.Second))), roundUp(p.minutes+epoch/60-time.Until(p.until).Minutes()))
+			p.minutes, progress.Duration(p.ends.Sub(p.endsBefore(c))), roundUp(p.minutes+epoch/60-time.Until(p.endsBefore(c)).Minutes()))
 	}
 	p.addEpochs(more)
 	p.e.Say("--minutes %g, until %s: %d more epochs, with --epochs %d and a learning rate of at least %g",
-		p.minutes, clock(deadline), more, p.Epochs, p.LeastLearningRate)
+		p.minutes, clock(p.ends), more, p.Epochs, p.LeastLearningRate)
 	return nil
 }
 
@@ -153,28 +157,43 @@ func (p *plan) speed(ctx context.Context, span time.Duration) (learn.Speed, erro
 	return learn.Measure(ctx, params.Run, data, span)
 }
 
-// fitSeconds measures about how many seconds the fit of probabilities takes after the training, 0 with --bundles.
-func (p *plan) fitSeconds(ctx context.Context, span time.Duration) (float64, error) {
+// measureFit measures the fit of probabilities after the training, by the weights of its start if there are no others.
+func (p *plan) measureFit(ctx context.Context, weights *parameters.Set[float32], span time.Duration) error {
 	if p.bundles {
-		return 0, nil
+		return nil
 	}
-	k, err := kernel.Named(p.e.Variant(p.on.Kernel))
-	if err != nil {
-		return 0, err
+	if weights == nil {
+		weights = p.initial
 	}
-	selected, err := accelerator.Select(accelerator.Process, p.on.Device, p.Configuration)
-	if err != nil {
-		return 0, err
+	if weights == nil {
+		weights = parameters.Initialize(parameters.Layout(p.Configuration, 2*len(p.loaded.Relations)), steps.WeightsSeed(uint64(p.seed)))
 	}
-	weights := parameters.Initialize(parameters.Layout(p.Configuration, 2*len(p.loaded.Relations)), steps.WeightsSeed(uint64(p.seed)))
 	record := checkpoint.Record{Configuration: p.Configuration, Epoch: 1, Origin: p.Origin}
-	m := answer.New(p.loaded, record, weights, answer.Resources{Kernel: k, Threads: p.threads(), Device: &selected})
-	over, err := m.OverAllFacts(ctx)
-	if err != nil {
-		return 0, err
+	fit, err := probabilities.Speed(ctx, p.e, answer.New(p.loaded, record, weights, answer.Resources{Threads: p.threads()}), p.on, span)
+	p.fit = fit.Since(p.fit)
+	return err
+}
+
+// endsBefore returns when a training has to end, so that the fit after it is made in time.
+func (p *plan) endsBefore(c configuration.Configuration) time.Time {
+	return p.ends.Add(-time.Duration(fitMargin * p.fit.Seconds(c) * float64(time.Second)))
+}
+
+// replan measures the fit by the weights so far: see learn.Replan.
+func (p *plan) replan(ctx context.Context, weights *parameters.Set[float32]) (func(epochs int) time.Time, error) {
+	var err error
+	if p.replans++; p.replans&(p.replans-1) == 0 { // the first, second, fourth and so on
+		span := min(mostMeasured, measuringAgain*p.ends.Sub(p.began).Seconds())
+		err = p.measureFit(ctx, weights, time.Duration(span*float64(time.Second)))
 	}
-	defer over.Close()
-	return over.FitSeconds(ctx, span)
+	return func(epochs int) time.Time {
+		c := p.Configuration
+		if epochs > c.Epochs && int64(epochs)*p.drawn() > learn.MostPasses*p.facts {
+			return time.Time{}
+		}
+		c.Epochs = epochs
+		return p.endsBefore(c)
+	}, err
 }
 
 // threads returns the number of threads of a worker in this process.
@@ -196,8 +215,7 @@ func (p *plan) cost(ctx context.Context) (command.Cost, error) {
 	if err != nil {
 		return command.Cost{}, err
 	}
-	fit, err := p.fitSeconds(ctx, span)
-	if err != nil {
+	if err := p.measureFit(ctx, nil, span); err != nil {
 		return command.Cost{}, err
 	}
 	cores := float64(p.threads())
@@ -208,6 +226,6 @@ func (p *plan) cost(ctx context.Context) (command.Cost, error) {
 	if p.resume {
 		left = max(0, left-p.trained())
 	}
-	seconds := speed.Epoch(p.Configuration, int(p.facts), p.valid, p.Validation)*left + fit
+	seconds := speed.Epoch(p.Configuration, int(p.facts), p.valid, p.Validation)*left + p.fit.Seconds(p.Configuration)
 	return command.Cost{Seconds: seconds * cores, Threads: p.threads()}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,42 @@ func TestMinutes(t *testing.T) {
 	if want := regexp.MustCompile(` more epochs, with --epochs \d+ and a learning rate of at least 0\.0005\d+\n`); !want.MatchString(out) {
 		t.Errorf("resumed: no %v in\n%s", want, out)
 	}
+}
+
+// TestReplanned gives a training far more time than it was planned with: it makes the bytes of as many epochs as help,
+// and the folder is complete with these.
+func TestReplanned(t *testing.T) {
+	w := ring(t, 12)
+	flags := small(w, "--validate_every", "10", "--learning_rate_decay", "1")
+	pipelinetest.Succeed(t, Pipeline(), append(flags, "--epochs", "10")...)
+	epochs := ""
+	timed := Pipeline()
+	timed.Run = func(ctx context.Context, e *command.Environment) error {
+		f := opened(t, w).flags
+		f.resume = true
+		d, err := f.decide(ctx, e)
+		if err != nil {
+			return err
+		}
+		p, err := d.plan(ctx)
+		if err != nil {
+			return err
+		}
+		p.addEpochs(10)
+		d.step, p.ends, epochs = extend, time.Now().Add(time.Hour), strconv.FormatInt(learn.MostPasses*p.facts/p.drawn(), 10)
+		return (&training{p, d.output()}).makeCheckpoints(ctx)
+	}
+	pipelinetest.Succeed(t, timed, "--workspace", w, "--epochs", "10")
+	for _, run := range []string{"main", "same"} {
+		out := pipelinetest.Succeed(t, Pipeline(), append(flags, "--run", run, "--epochs", epochs)...)
+		if complete := strings.Contains(out, "is complete"); complete != (run == "main") {
+			t.Errorf("run %s is complete with %s epochs: %t:\n%s", run, epochs, complete, out)
+		}
+	}
+	same, got := pipelinetest.Files(t, filepath.Join(w, "runs/same/checkpoints")), pipelinetest.Files(t, filepath.Join(w, "runs/main/checkpoints"))
+	delete(same, "manifest.json") // it names the run
+	delete(got, "manifest.json")
+	pipelinetest.Same(t, got, same)
 }
 
 // TestLeastLearningRate adds epochs to a training, as --resume --minutes does, with its last learning rate as the least

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/accelerator"
+	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/relations"
@@ -38,8 +39,10 @@ type plan struct {
 	facts     int64                    // that the training learns from
 	valid     int64                    // validation queries
 	allotment budget.Allotment
-	until     time.Time // when the training ends, unless it is zero
-	before    int       // complete epochs before those of --resume --minutes
+	ends      time.Time // when the training for a time and the fit of probabilities after it end, or zero
+	fit       answer.FitSpeed
+	replans   int
+	before    int // complete epochs before those of --resume --minutes
 }
 
 // plan completes the settings where --minutes chooses them, and plans the training.
@@ -207,7 +210,7 @@ func (p *plan) params(session string, held lock.Lock) train.Params {
 		Run: learn.Run{
 			Checkpoints: w.Checkpoints(), History: w.TrainingLog(), Lock: held,
 			Configuration: p.Configuration, Seed: p.seed, Validation: p.Validation, Rounds: p.Rounds,
-			Every: time.Duration(p.every * float64(time.Minute)), Until: p.until,
+			Every:   time.Duration(p.every * float64(time.Minute)),
 			Threads: on.Threads, MostThreads: p.allotment.MaxThreads, Memory: on.Memory * budget.MiB,
 			Kernel: p.e.Variant(on.Kernel), Device: on.Device,
 		},

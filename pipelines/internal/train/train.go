@@ -139,6 +139,9 @@ func (t *training) train(ctx context.Context) error {
 	defer show.end()
 	// The session brings progress here and the interrupt to the training.
 	session := train.NewSession(show.update)
+	if !t.ends.IsZero() {
+		session.Replan = t.replan
+	}
 	defer session.Close()
 	defer command.OnSecondInterrupt(ctx, show.lost)()
 	defer context.AfterFunc(ctx, func() {
@@ -224,12 +227,16 @@ func (t *training) completed(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	n := len(records)
+	if n > 0 && !t.ends.IsZero() { // as replanned
+		t.Epochs = records[n-1].Configuration.Epochs
+		t.wantedSettings, t.output.Configuration = t.settings, t.recorded
+	}
 	if err := t.sameRun(records); err != nil {
 		return nil, err
 	}
 	t.output.Outputs = []string{checkpoint.BestFile}
-	n := len(records)
-	ended := n > 0 && (records[n-1].Epoch == t.Epochs || learn.Stopped(records, t.Validation.Patience) || !t.until.IsZero())
+	ended := n > 0 && (records[n-1].Epoch == t.Epochs || learn.Stopped(records, t.Validation.Patience))
 	if !ended {
 		return nil, fmt.Errorf("the job ended, but %s lacks epoch %d of %d: continue it with %s --resume", t.folder, t.Epochs, t.Epochs, t.output.Command)
 	}

@@ -78,6 +78,13 @@ func (b *Bar) Also(label string, total int64, unit string) *Bar {
 	return also
 }
 
+// Of sets the number of units.
+func (b *Bar) Of(total int64) {
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	b.total = total
+}
+
 // Set sets the number of completed units. It ignores a smaller number than before, since counters
 // of a distributed job can decrease.
 func (b *Bar) Set(done int64) {

@@ -1,0 +1,4 @@
+package probabilities
+
+// LeastAnnounced is leastAnnounced.
+var LeastAnnounced = &leastAnnounced
