@@ -11,7 +11,7 @@ import (
 
 // mostPaths bounds the paths of two steps that are followed: where a graph has more, those of one in some heads.
 // mostBytes bounds the buffers of all threads.
-const mostPaths, mostBytes = 1e9, 192 << 20
+const mostPaths, mostBytes = 4e8, 192 << 20
 
 // Mine finds the rules of a graph, on some threads. Equal graphs have equal rules. progress, unless nil, is called
 // after each of total parts of the work, one call at a time.
@@ -75,8 +75,8 @@ func (x *index) keeps(r Rule) bool {
 type counter struct {
 	*index
 	block, base int
-	// fact is 1 more than the index of the first fact from the head to each entity, or 0.
-	fact []int32
+	// edge is the index of the first edge of the head with each entity that has one.
+	edge []int32
 	// seen has a bit by last relation and entity: such a path has joined the head with it.
 	seen []uint64
 	// By last relation: pairs of the head, and of all heads; by base relation, too: supports and cases.
@@ -87,7 +87,7 @@ type counter struct {
 func newCounter(x *index, block int) *counter {
 	base := x.BaseRelations
 	return &counter{
-		index: x, block: block, base: base, fact: make([]int32, x.Entities), seen: make([]uint64, block*x.Entities/64+1), ofHead: make([]int32, block),
+		index: x, block: block, base: base, edge: make([]int32, x.Entities), seen: make([]uint64, block*x.Entities/64+1), ofHead: make([]int32, block),
 		pairs: make([]int32, block), support: make([]int32, block*base), cases: make([]int32, block*base),
 	}
 }
@@ -131,11 +131,18 @@ func (c *counter) rules(first int32, every int) (found []Rule) {
 
 // add counts the pairs of a head by paths through one of some middles and a relation of a block.
 func (c *counter) add(x int32, middles []int32, from, to int32) {
+	paths := 0
+	for _, m := range middles {
+		relations, _ := c.leaving(m, from, to)
+		paths += len(relations)
+	}
 	senders, entering := c.In(x)
-	for i := len(senders) - 1; i >= 0; i-- {
-		if int(entering[i]) >= c.base {
-			c.fact[senders[i]] = int32(i) + 1
-		}
+	linked := senders
+	if 8*paths < len(senders) { // then a fact is searched for
+		linked = nil
+	}
+	for i := len(linked) - 1; i >= 0; i-- {
+		c.edge[senders[i]] = int32(i)
 	}
 	for _, m := range middles {
 		relations, ends := c.leaving(m, from, to)
@@ -149,8 +156,14 @@ func (c *counter) add(x int32, middles []int32, from, to int32) {
 			if c.ofHead[b]++; c.ofHead[b] == 1 {
 				c.touched = append(c.touched, int32(b))
 			}
-			for j := int(c.fact[y]); j > 0 && j <= len(senders) && senders[j-1] == y; j++ {
-				c.support[b*c.base+int(entering[j-1])-c.base]++
+			j := int(c.edge[y])
+			if linked == nil {
+				j, _ = slices.BinarySearch(senders, y)
+			}
+			for ; j < len(senders) && senders[j] == y; j++ {
+				if r := int(entering[j]) - c.base; r >= 0 {
+					c.support[b*c.base+r]++
+				}
 			}
 		}
 	}
@@ -164,9 +177,6 @@ func (c *counter) add(x int32, middles []int32, from, to int32) {
 		c.ofHead[b] = 0
 	}
 	c.touched = c.touched[:0]
-	for _, y := range senders {
-		c.fact[y] = 0
-	}
 	for _, m := range middles {
 		relations, ends := c.leaving(m, from, to)
 		for i, y := range ends {

@@ -107,8 +107,15 @@ func TestMineAgreesWithItsDefinition(t *testing.T) {
 	found := 0
 	for seed := range uint64(12) {
 		g := random(t, seed, 5+int(seed), 1+int(seed%4), 20+20*int(seed))
-		if seed%4 == 0 {
+		switch {
+		case seed%4 == 0:
 			g = random(t, seed, 20, 1, 200)
+		case seed == 1: // a hub, from which few paths of two steps begin with relation 1
+			facts := []graph.Fact{{Head: 0, Relation: 1, Tail: 100}}
+			for i := range int32(60) {
+				facts = append(facts, graph.Fact{Head: 0, Tail: 100 + i}, graph.Fact{Head: 100, Relation: 1 - i/50, Tail: 100 + i - i%10})
+			}
+			g = made(t, 2, facts)
 		}
 		byBody := cmp.Transformer("byBody", func(list []Rule) map[string]Rule {
 			m := map[string]Rule{}
@@ -182,6 +189,21 @@ func TestSampledHeads(t *testing.T) {
 	}
 	if !(float64(half) > .4*float64(support) && float64(half) < .6*float64(support)) {
 		t.Errorf("support is %d of half of the heads, %d of all", half, support)
+	}
+}
+
+// TestCountGivesUp counts a body that has more paths than are followed, and one that is too seldom right: no number is
+// better than a wrong one.
+func TestCountGivesUp(t *testing.T) {
+	t.Parallel()
+	x := newIndex(random(t, 1, 40, 2, 3000))
+	for least, body := range map[float64][]int32{0: {0, 0, 0}, .99: {1}} {
+		if got := x.count(x.heads[0], 0, body, least); got != (tally{}) {
+			t.Errorf("body %v of confidence %v and more is counted: %+v", body, least, got)
+		}
+	}
+	if got := x.count(x.heads[0], 0, []int32{1}, 0); got.with != 40 || got.cases < 900 {
+		t.Errorf("counted are %+v", got)
 	}
 }
 
