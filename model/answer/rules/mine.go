@@ -50,12 +50,13 @@ func Mine(ctx context.Context, g *graph.Graph, threads int, progress func(done, 
 	if err != nil {
 		return nil, err
 	}
-	r := &Rules{FormatVersion: FormatVersion, Relations: g.BaseRelations, Functional: []int32{}, List: slices.Concat(found...)}
+	r := &Rules{FormatVersion: FormatVersion, Relations: g.BaseRelations, Functional: []int32{}, List: []Rule{}}
 	for q, functional := range Functional(g) {
 		if functional {
 			r.Functional = append(r.Functional, int32(q))
 		}
 	}
+	r.List = append(r.List, slices.Concat(found...)...)
 	slices.SortFunc(r.List, Rule.compare)
 	return r, nil
 }

@@ -110,6 +110,9 @@ func (r *Rules) Check() error {
 	if err := strict.Between("relations", r.Relations, 0, math.MaxInt32/2); err != nil {
 		return err
 	}
+	if r.Functional == nil || r.List == nil {
+		return errors.New("functional or rules are missing")
+	}
 	for i, q := range r.Functional {
 		if q < 0 || int(q) >= 2*r.Relations || i > 0 && r.Functional[i-1] >= q {
 			return fmt.Errorf("functional[%d] is %d, want ascending relations up to %d", i, q, 2*r.Relations-1)
