@@ -16,13 +16,7 @@ type Estimator struct {
 	presumed Presumed
 	// plain has the probability of each block of the curve, own those of relations with a share of their own.
 	plain []float64
-	own   map[int32]curve
-}
-
-// curve is the curve of a relation, with the probability of each block.
-type curve struct {
-	*Curve
-	byBlock []float64
+	own   map[int32][]float64
 }
 
 // Estimator returns the model's estimator for a number of missing facts. The surroundings belong to the model's graph.
@@ -34,13 +28,13 @@ func (m *Model) Estimator(around *Surroundings, presumed Presumed) (*Estimator, 
 	if len(m.Relations) != around.graph.BaseRelations {
 		return nil, fmt.Errorf("probabilities of %d relations do not fit a graph of %d", len(m.Relations), around.graph.BaseRelations)
 	}
-	e := &Estimator{model: m, around: around, presumed: presumed, own: map[int32]curve{}}
+	e := &Estimator{model: m, around: around, presumed: presumed, own: map[int32][]float64{}}
 	shares := presumed.Own()
 	plain := e.tally(func(r int32) bool { return shares[r] == 0 })
 	if plain.labeled == 0 || slices.Max(plain.unlabeled) == 0 { // nothing else tells of the others
 		plain = e.tally(func(int32) bool { return true })
 	}
-	e.plain = plain.scaled(&m.Curve, m.Sample.Rate, presumed.Missing)
+	e.plain = plain.scaled(m, presumed.Missing)
 	for r, share := range shares {
 		of := e.tally(func(o int32) bool { return o == r })
 		if of.labeled < minClaim || slices.Max(of.unlabeled) == 0 {
@@ -50,11 +44,7 @@ func (m *Model) Estimator(around *Surroundings, presumed Presumed) (*Estimator, 
 			all := e.tally(func(int32) bool { return true })
 			of.labeled, of.drawn = all.labeled, all.drawn
 		}
-		c := &m.Curve
-		if own := m.Relations[r].Curve; own != nil {
-			c, of.unlabeled = own, own.unlabeled()
-		}
-		e.own[r] = curve{c, of.scaled(c, m.Sample.Rate, share)}
+		e.own[r] = of.scaled(m, share)
 	}
 	return e, nil
 }
@@ -97,11 +87,11 @@ func (e *Estimator) tally(is func(relation int32) bool) tally {
 	return all
 }
 
-// scaled returns the probability of each block of a curve if a share of the facts is missing. Only those count that are
-// among the best of one of their queries, whose candidates are observed with a rate.
-func (o *tally) scaled(c *Curve, rate, missing float64) []float64 {
+// scaled returns the probability of each block if a share of the facts is missing. Only those count that are among the
+// best of one of their queries.
+func (o *tally) scaled(m *Model, missing float64) []float64 {
 	counted := float64(o.facts) * float64(o.labeled) / float64(o.drawn)
-	return c.probabilities(missing*counted*rate, o.unlabeled)
+	return m.Curve.probabilities(missing*counted*m.Sample.Rate, o.unlabeled)
 }
 
 // Text returns a sentence on what is presumed.
@@ -168,15 +158,14 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 	if !claimed {
 		return estimate
 	}
-	c, own := e.own[o.Relation]
-	if !own {
-		c = curve{&m.Curve, e.plain}
-	}
 	block := 0
 	if o.within(m.Sample.K) {
-		block = c.block(estimate.LogOdds)
+		block = m.Curve.block(estimate.LogOdds)
 	}
-	estimate.Probability = c.byBlock[block]
+	estimate.Probability = e.plain[block]
+	if own := e.own[o.Relation]; own != nil {
+		estimate.Probability = own[block]
+	}
 	estimate.Probability = mirrored(estimate.Probability, e.around.mirror(o.Fact))
 	return estimate
 }

@@ -20,9 +20,6 @@ type Labeled struct {
 // minLabeled is the least number of labeled facts for a fit, and for intercepts of a relation's own.
 const minLabeled = 20
 
-// minOwnCurve is the least number of labeled facts of a relation for a curve of its own.
-const minOwnCurve = 100
-
 // minClaim is the least number of labeled facts of a relation for probabilities of its candidates.
 const minClaim = 2
 
@@ -185,11 +182,7 @@ func (of *OfRelation) judge(list []judged, c Curve, rate float64, all Usual) {
 	}
 	// Elkan and Noto: the mean g of labeled facts estimates n / (n + b m) from below, if all the facts of this relation
 	// are like its labeled ones.
-	own := newCurve(list)
-	if of.Labeled >= minOwnCurve {
-		of.Curve = &own
-	}
-	g := own.meanLabeled()
+	g := newCurve(list).meanLabeled()
 	most := float64(of.Labeled) * (1 - g) / (rate * g)
 	of.Most = most / (float64(of.Facts) * float64(of.Labeled) / float64(of.Drawn))
 }

@@ -49,9 +49,6 @@ type OfRelation struct {
 	Labeled int   `json:"labeled"`
 	// Unlabeled has the number of unlabeled observations in each block of the curve, from the first on.
 	Unlabeled []int `json:"unlabeled,omitempty"`
-	// Curve is the curve of the relation's own observations, where minOwnCurve facts are labeled: shares of its own
-	// scale it.
-	Curve *Curve `json:"curve,omitempty"`
 	// Most is how many facts are missing at most, as a share of the relation's; 0 says that nothing tells.
 	Most float64 `json:"most,omitempty"`
 	// Usual are the log odds of labeled facts, of all relations where this one has fewer than minLabeled.
@@ -222,11 +219,6 @@ func (of *OfRelation) check(blocks int) error {
 	}
 	for _, n := range of.Unlabeled {
 		if err := strict.Count("unlabeled", n); err != nil {
-			return err
-		}
-	}
-	if of.Curve != nil {
-		if err := of.Curve.check(); err != nil {
 			return err
 		}
 	}
