@@ -9,13 +9,13 @@ import (
 
 const (
 	// mirrored is the least confidence of both rules of a Mirror.
-	mirrored = .7
+	mirrored = .6
 	// leastMirrored is the least support of a Mirror.
 	leastMirrored = 10
 )
 
-// Mirror is a pair of rules in one step that imply each other: (h, Relation, t) if (t, Other, h), and the reverse. Other
-// is Relation itself where that is symmetric. Each pair of different relations is two mirrors.
+// Mirror is a pair of rules in one step that imply each other: (h, Relation, t) if (t, Other, h), and the reverse.
+// Other is Relation itself where that is symmetric. Each pair of different relations is two mirrors.
 type Mirror struct {
 	// Relation and Other are no inverses.
 	Relation, Other int32
@@ -47,7 +47,7 @@ func confidence(support, facts, others int) float64 {
 // Missing returns the number of facts of Other whose mirror, of Relation, is not stated.
 func (m Mirror) Missing() int { return m.OtherFacts - m.Support }
 
-// Mirrors returns the mirrors of a graph, by Relation and Other: both rules have a confidence of .7 and more, and a
+// Mirrors returns the mirrors of a graph, by Relation and Other: both rules have a confidence of .6 and more, and a
 // support of at least 10.
 func Mirrors(g *graph.Graph) []Mirror {
 	facts, supports := make([]int, g.BaseRelations), map[[2]int32]int{}
