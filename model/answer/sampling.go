@@ -244,7 +244,6 @@ func (m *Model) FitSpeed(ctx context.Context, duration time.Duration) (f FitSpee
 		c.Epochs, c.QueriesPerEpoch = 2, 0
 		f.facts, f.epoch = len(facts), float64(probability.Training(c, facts))/2
 	}
-	// The first slices are short: they make the threads' buffers, and say how long others may be.
 	var took, inverse, unlabeled float64
 	observe := func(part, of int) error {
 		began := time.Now()
@@ -253,7 +252,11 @@ func (m *Model) FitSpeed(ctx context.Context, duration time.Duration) (f FitSpee
 		f.rates = append(f.rates, took/float64(max(1, 2*len(labeled)+len(s.Queries)/of+n)))
 		return err
 	}
-	parts, begun := max(1, int(s.Work()/16)), time.Now()
+	parts := max(1, int(s.Work()/16))
+	if err := observe(0, parts); err != nil { // makes the threads' buffers
+		return f, err
+	}
+	begun := time.Now() // short slices say how long others may be
 	for share := 0.; share < .5; parts = max(1, int(float64(parts)*min(1, share))) {
 		f.rates, inverse, unlabeled = nil, 0, 0
 		if err := observe(parts/2, parts); err != nil {

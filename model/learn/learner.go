@@ -72,7 +72,8 @@ type Data struct {
 	ValidOn *kg.View
 	// Devices are this machine's devices. They may be nil where Run.Device is the CPU.
 	Devices accelerator.Devices
-	// Replan, unless it is nil, is called after epochs that are validated: the training then has as many as end in time.
+	// Replan, unless it is nil, is called after epochs that are validated: the training then has as
+	// many as end in time.
 	Replan Replan
 }
 

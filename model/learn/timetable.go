@@ -72,31 +72,21 @@ func (s Speed) Timetable(seconds float64, c configuration.Configuration, facts i
 	return t, true
 }
 
-// TimetableBefore is Timetable for a training after which something takes longer, the longer it is. lacks is by how many
-// seconds the time is too short.
+// TimetableBefore is Timetable for a training after which something takes longer, the longer it is. lacks is about by
+// how many seconds the time is too short; the timetable is then that for enough.
 func (s Speed) TimetableBefore(after func(Timetable) float64, seconds float64, c configuration.Configuration, facts int, valid int64, extra int,
 ) (t Timetable, lacks float64) {
-	training := seconds
-	for range 30 {
-		t, _ = s.Timetable(training, c, facts, valid, extra)
-		training = (training + seconds - after(t)) / 2
+	ok := false
+	for enough := seconds; !ok; enough = max(1e-3, 1.05*enough) {
+		training := enough
+		for range 30 {
+			t, _ = s.Timetable(training, c, facts, valid, extra)
+			training = (training + enough - after(t)) / 2
+		}
+		t, ok = s.Timetable(training, c, facts, valid, extra)
+		lacks = enough - seconds
 	}
-	t, ok := s.Timetable(training, c, facts, valid, extra)
-	if ok {
-		return t, 0
-	}
-	training = s.Least(c, facts, valid, extra)
-	t, _ = s.Timetable(training, c, facts, valid, extra)
-	return t, training + after(t) - seconds
-}
-
-// Least returns about the fewest seconds for which there is a Timetable.
-func (s Speed) Least(c configuration.Configuration, facts int, valid int64, extra int) float64 {
-	seconds := 1e-3
-	for ok := false; !ok; seconds *= 1.05 {
-		_, ok = s.Timetable(seconds, c, facts, valid, extra)
-	}
-	return seconds
+	return t, lacks
 }
 
 // round rounds down to two digits.

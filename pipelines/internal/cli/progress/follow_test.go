@@ -42,9 +42,10 @@ func TestFollowedLater(t *testing.T) {
 	also := d.Begin("fitting", 10, "queries").Also("regressions", 6, "steps")
 	c.now = c.now.Add(time.Minute)
 	counted := worker.NewCounter("test", "counted_later")
+	since := worker.Counted("counted_later")
 	counted.Inc(t.Context(), 1)
 	for range 2 {
-		also.showCount("counted_later", 0, 0)
+		also.showCount("counted_later", since, 0)
 	}
 	c.now = c.now.Add(2*time.Second - pollEvery)
 	if got, want := also.counts(c.now, false), "regressions  17%  1 of 6 steps  0.5/s  10s left"; got != want {
