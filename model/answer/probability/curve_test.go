@@ -108,7 +108,7 @@ func TestBlock(t *testing.T) {
 func TestExample(t *testing.T) {
 	t.Parallel()
 	c := Curve{Weight: 1, Blocks: []Block{{From: 0, Labeled: 20, Unlabeled: 990}, {From: 1, Labeled: 80, Unlabeled: 10}}}
-	p := c.probabilities(.5 * 50)
+	p := c.probabilities(.5*50, c.unlabeled())
 	if !(p[1] == surest && math.Abs(p[0]-(25-10*surest)/990) <= 1e-12) {
 		t.Errorf("probabilities %v, want .0153 and .99", p)
 	}
@@ -121,7 +121,7 @@ func TestProbabilities(t *testing.T) {
 		{Labeled: 50, Unlabeled: 0}}}
 	for _, sum := range []float64{.001, 1, 20, 100, 709.5, 710, 1e6} {
 		got, before := 0.0, 0.0
-		for i, p := range c.probabilities(sum) {
+		for i, p := range c.probabilities(sum, c.unlabeled()) {
 			if !(p >= before && p <= surest) {
 				t.Errorf("sum %g: probability %g after %g", sum, p, before)
 			}

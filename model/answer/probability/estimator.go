@@ -55,6 +55,7 @@ type UntoldError struct {
 	Name     string // of the relation, where the caller knows it
 }
 
+// Error names the relation, or its id where no caller knows the name.
 func (e *UntoldError) Error() string {
 	return fmt.Sprintf("relation %q has too few facts, or candidates, that probabilities were fitted to, for a share of its own",
 		cmp.Or(e.Name, fmt.Sprint(e.Relation)))

@@ -153,16 +153,15 @@ func (m *Model) fit(ctx context.Context, examples []example, threads int, done f
 		byRelation[e.relation] = append(byRelation[e.relation], list[i])
 	}
 	m.Curve = newCurve(list)
-	all := usual(list)
+	m.Usual = usual(list)
 	for r := range m.Relations {
-		m.Relations[r].judge(byRelation[r], m.Curve, m.Sample.Rate, all)
+		m.Relations[r].judge(byRelation[r], m.Curve, m.Sample.Rate)
 	}
+	m.setUsual(m.Usual)
 }
 
-// judge sets what follows from the relation's observations, which it sorts. all are the usual log
-// odds of all relations.
-func (of *OfRelation) judge(list []judged, c Curve, rate float64, all Usual) {
-	of.Usual = all
+// judge sets what follows from the relation's observations, which it sorts.
+func (of *OfRelation) judge(list []judged, c Curve, rate float64) {
 	for _, j := range list {
 		if j.labeled {
 			continue

@@ -106,7 +106,7 @@ func TestFoldsSideBySide(t *testing.T) {
 
 func (w *world) estimator(t *testing.T, m *Model, missing float64) *Estimator {
 	t.Helper()
-	e, err := m.Estimator(w.around, missing)
+	e, err := m.Estimator(w.around, Presumed{Missing: missing})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,29 +180,28 @@ func TestProbabilitiesSumToTheMissing(t *testing.T) {
 	}
 }
 
-// TestBound checks that no more are presumed to be missing than can be.
-func TestBound(t *testing.T) {
+// TestMost checks how many facts of a relation are missing at most.
+func TestMost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2000, 200, 8000, 2.5)
-	e := w.estimator(t, w.fit(t, 1), .5)
-	if !(e.Bound >= .1 && e.Bound <= .14) {
-		t.Errorf("at most %g of the graph are missing, want a little over .1", e.Bound)
-	}
-	if e.Missing != e.Bound {
-		t.Errorf("probabilities presume %g, want the bound %g", e.Missing, e.Bound)
-	}
-	if want := "at most 11."; !strings.Contains(e.Limit(), want) || !strings.Contains(e.Limit(), "not 50.0%") {
-		t.Errorf("%q, want %q in it", e.Limit(), want)
-	}
-	if e = w.estimator(t, w.fit(t, .4), .05); e.Missing != .05 {
-		t.Errorf("probabilities presume %g, want .05", e.Missing)
-	}
-	if !(e.Bound >= .08 && e.Bound <= .16) {
-		t.Errorf("a part of the candidates bounds what is missing by %g of the graph, want a little over .1", e.Bound)
-	}
-	for _, missing := range []float64{0, -1, 1.5, math.NaN()} {
-		if _, err := e.model.Estimator(w.around, missing); err == nil {
-			t.Errorf("a share of %g is no error", missing)
+	for _, rate := range []float64{1, .4} {
+		e := w.estimator(t, w.fit(t, rate), .05)
+		for r := range int32(5) {
+			facts, missing := 0., 0.
+			for i := range w.labeled {
+				if w.labeled[i].Relation == r {
+					facts++
+				}
+			}
+			for f := range w.isTrue {
+				if f.Relation == r {
+					missing++
+				}
+			}
+			share := missing / facts
+			if most, told := e.Most(r); told != (r < 2) || told && !(most >= .85*share && most <= 1.5*share) {
+				t.Errorf("rate %g: of relation %d at most %g are missing (told: %t), want a little over %g", rate, r, most, told, share)
+			}
 		}
 	}
 }
@@ -370,8 +369,10 @@ func TestRelationsOfFewFacts(t *testing.T) {
 		w.labeled[i].Tails.Rank, w.labeled[i].Hops = 1, 2+w.labeled[i].Relation%2
 	}
 	m := w.fit(t, 1)
-	if !slices.Equal(m.Labeled[2:], []int{10, 1, 0}) {
-		t.Fatalf("labeled facts %v, want 10, 1 and 0 of the last relations", m.Labeled)
+	for i, want := range []int{10, 1, 0} {
+		if of := m.Relations[2+i]; of.Labeled != want || of.Drawn != want || of.Facts != int64(want) {
+			t.Fatalf("relation %d: %+v, want %d labeled facts", 2+i, of, want)
+		}
 	}
 	e := w.estimator(t, m, .05)
 	o := w.candidates[0]

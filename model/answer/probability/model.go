@@ -34,6 +34,8 @@ type Model struct {
 	Features []string     `json:"features"`
 	Folds    []Regression `json:"folds"`
 	Curve    Curve        `json:"curve"`
+	// Usual are the log odds of the labeled facts of all relations.
+	Usual Usual `json:"usual"`
 	// Checksum is the checksum of the file that the model was read from: the SHA-256 of the text with
 	// zeros in its place.
 	Checksum string `json:"checksum"`
@@ -44,15 +46,16 @@ type OfRelation struct {
 	// Facts is the number of the graph's facts of two entities, and Drawn that of those drawn to be labeled. Labeled
 	// are these that are among the best of one of their queries. With fewer than minLabeled, relations have intercepts
 	// in common; with fewer than minClaim, no probabilities.
-	Facts   int64 `json:"facts"`
-	Drawn   int   `json:"drawn"`
-	Labeled int   `json:"labeled"`
+	Facts   int64 `json:"facts,omitempty"`
+	Drawn   int   `json:"drawn,omitempty"`
+	Labeled int   `json:"labeled,omitempty"`
 	// Unlabeled has the number of unlabeled observations in each block of the curve, from the first on.
 	Unlabeled []int `json:"unlabeled,omitempty"`
 	// Most is how many facts are missing at most, as a share of the relation's; 0 says that nothing tells.
 	Most float64 `json:"most,omitempty"`
-	// Usual are the log odds of labeled facts, of all relations where this one has fewer than minLabeled.
-	Usual Usual `json:"usual"`
+	// Usual are the log odds of labeled facts, of all relations where this one has fewer than minLabeled: then the file
+	// lacks them.
+	Usual Usual `json:"usual,omitzero"`
 }
 
 // Usual has the mean and the standard deviation of log odds.
@@ -119,13 +122,23 @@ func Unfitted(s Sample) *Model {
 // Encode returns the text of a file, which Parse reads. Equal models have equal texts.
 func (m *Model) Encode() ([]byte, error) {
 	blank := *m
-	blank.Checksum = storage.BlankChecksum
+	blank.Checksum, blank.Relations = storage.BlankChecksum, slices.Clone(m.Relations)
+	blank.setUsual(Usual{})
 	text, err := json.MarshalIndent(blank, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding probabilities: %w", err)
 	}
 	text = append(text, '\n')
 	return text, storage.SetChecksum(text, checksumKey)
+}
+
+// setUsual sets what is usual of the relations with fewer than minLabeled labeled facts.
+func (m *Model) setUsual(u Usual) {
+	for r := range m.Relations {
+		if of := &m.Relations[r]; of.Labeled < minLabeled {
+			of.Usual = u
+		}
+	}
 }
 
 // Parse reads the text of a file. Its error says where the text, of the file of a name, is wrong.
@@ -141,6 +154,7 @@ func Parse(file string, text []byte) (*Model, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
+	m.setUsual(m.Usual)
 	return m, nil
 }
 
@@ -159,7 +173,8 @@ func (m *Model) Check() error {
 		return fmt.Errorf("%d folds, want %d", len(m.Folds), folds)
 	}
 	if err := strict.First(strict.Value("sample", m.Sample), strict.Count("source.reach", m.Fingerprint.Reach),
-		strict.AtLeastZero("shift.tails", m.Shift.Tails), strict.AtLeastZero("shift.heads", m.Shift.Heads)); err != nil {
+		strict.AtLeastZero("shift.tails", m.Shift.Tails), strict.AtLeastZero("shift.heads", m.Shift.Heads),
+		strict.AtLeastZero("usual.deviation", m.Usual.Deviation)); err != nil {
 		return err
 	}
 	for i, f := range m.Folds {

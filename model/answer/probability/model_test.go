@@ -2,6 +2,7 @@ package probability
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestForgedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, forge := range map[string]func(m *Model){
-		"format_version is 4":             func(m *Model) { m.FormatVersion++ },
+		"format_version is 5":             func(m *Model) { m.FormatVersion++ },
 		"features are":                    func(m *Model) { m.Features[0] = "color" },
 		"4 folds, want 5":                 func(m *Model) { m.Folds = m.Folds[1:] },
 		"sample.rate is 2":                func(m *Model) { m.Sample.Rate = 2 },
@@ -65,12 +66,19 @@ func TestForgedFiles(t *testing.T) {
 		"curve is empty":                  func(m *Model) { m.Curve.Blocks = []Block{} },
 		"curve[1] does not ascend":        func(m *Model) { m.Curve.Blocks[1].From = m.Curve.Blocks[0].From },
 		"curve[0].labeled is -1":          func(m *Model) { m.Curve.Blocks[0].Labeled = -1 },
-		"labeled[0] is -3":                func(m *Model) { m.Labeled[0] = -3 },
-		"labeled and":                     func(m *Model) { m.Labeled[0]++ },
-		"labeled are 4 relations, want 5": func(m *Model) { m.Labeled = m.Labeled[:4] },
 		"own_intercepts are not the 2":    func(m *Model) { m.OwnIntercepts[1] = 2 },
-		"observed is 5001":                func(m *Model) { m.Observed = 5001 },
-		"facts is 3":                      func(m *Model) { m.Facts = 3 },
+		"by_relation are 4 relations":     func(m *Model) { m.Relations = m.Relations[:4] },
+		"by_relation[0].facts is 3":       func(m *Model) { m.Relations[0].Facts = 3 },
+		"by_relation[1].labeled is 201":   func(m *Model) { m.Relations[1].Labeled = 201 },
+		"by_relation[2].labeled is -1":    func(m *Model) { m.Relations[2].Labeled = -1 },
+		"by_relation.drawn is 50":         func(m *Model) { m.Relations[0].Drawn, m.Relations[0].Facts, m.Sample.Facts = 4905, 4905, 5000 },
+		"by_relation[4].most is -0.5":     func(m *Model) { m.Relations[4].Most = -.5 },
+		"by_relation[1].usual.deviation":  func(m *Model) { m.Relations[1].Usual.Deviation = -1 },
+		"usual.deviation is -2":           func(m *Model) { m.Usual.Deviation = -2 },
+		"by_relation[0].unlabeled is -1":  func(m *Model) { m.Relations[0].Unlabeled[0] = -1 },
+		"by_relation[0].unlabeled has":    func(m *Model) { m.Relations[0].Unlabeled = make([]int, len(m.Curve.Blocks)+1) },
+		"unlabeled observations by block": func(m *Model) { m.Relations[0].Unlabeled[0]++ },
+		"labeled and":                     func(m *Model) { m.Relations[0].Labeled-- },
 		"source.reach is -1":              func(m *Model) { m.Fingerprint.Reach = -1 },
 	} {
 		m, err := Parse("p.json", fitted)
@@ -113,7 +121,7 @@ func TestTooFewIsKept(t *testing.T) {
 	if diff := cmp.Diff(m, read); diff != "" || !read.TooFew {
 		t.Error(diff)
 	}
-	m.Labeled = []int{20, 0, 0}
+	m.Relations = []OfRelation{{Labeled: 20}, {}, {}}
 	if err := m.Check(); err == nil {
 		t.Error("it may have labeled facts")
 	}
@@ -130,7 +138,7 @@ func TestFileOfManyRelations(t *testing.T) {
 	}
 	const more = 200_000
 	m.Sample.Relations += more
-	m.Labeled = append(m.Labeled, make([]int, more)...)
+	m.Relations = append(m.Relations, slices.Repeat([]OfRelation{{Usual: m.Usual}}, more)...)
 	many, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
