@@ -147,8 +147,8 @@ func (m *Model) surroundings() *probability.Surroundings {
 	return m.surrounding
 }
 
-// Estimator returns probabilities that presume a number of missing facts, or nil as long as none are fitted. The error of
-// a relation that cannot have a share of its own names it.
+// Estimator returns probabilities that presume a number of missing facts, or nil as long as none are fitted. The error
+// of a relation that cannot have a share of its own names it.
 func (m *Model) Estimator(presumed probability.Presumed) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
 	if fitted == nil || fitted.TooFew {

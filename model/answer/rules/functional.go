@@ -9,8 +9,8 @@ const (
 	several = .03
 )
 
-// Functional reports for each relation, inverse ones included, whether it is nearly functional: at least 20 heads have a
-// tail, and fewer than 3% of these two or more.
+// Functional reports for each relation, inverse ones included, whether it is nearly functional: at least 20 heads have
+// a tail, and fewer than 3% of these two or more.
 func Functional(g *graph.Graph) []bool {
 	heads, more := make([]int, g.RelationCount()), make([]int, g.RelationCount())
 	counts := make([]int32, g.RelationCount())

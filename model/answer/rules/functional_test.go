@@ -87,7 +87,8 @@ func TestMirrors(t *testing.T) {
 			}
 			for _, m := range got { // without a fact that has its mirror
 				without := slices.DeleteFunc(slices.Clone(c.facts), func(f graph.Fact) bool {
-					return f == graph.Fact{Head: 0, Relation: m.Relation, Tail: 100} || m.Relation == 1 && c.want[0].Relation == 0 && f == graph.Fact{Head: 100, Relation: 1}
+					return f == graph.Fact{Head: 0, Relation: m.Relation, Tail: 100} ||
+						m.Relation == 1 && c.want[0].Relation == 0 && f == graph.Fact{Head: 100, Relation: 1}
 				})
 				want := 0.
 				for _, o := range Mirrors(made(t, 2, without)) {

@@ -141,7 +141,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 	return nil
 }
 
-// estimatedTogether is the number of facts whose rivals are asked for together.
+// estimatedTogether is the number of facts whose rivals are looked for together.
 const estimatedTogether = 1 << 16
 
 // estimate adds facts with their estimates to the best. Its propagations belong to the fact's rivals.
