@@ -98,8 +98,8 @@ func ExampleModel_Fit() {
 	if err := m.Fit(ctx, nil); err != nil {
 		log.Fatal(err)
 	}
-	limit, _ := m.Limit()
-	fmt.Println(limit[strings.Index(limit, "; ")+2:])
+	presumed, _ := m.Presumed()
+	fmt.Println(presumed)
 	scored, err := m.Score(ctx, []model.Triple{
 		{Head: "person 10", Relation: "grandparent_of", Tail: "person 12"}, // left out of the facts
 		{Head: "person 10", Relation: "grandparent_of", Tail: "person 25"},
@@ -111,7 +111,7 @@ func ExampleModel_Fit() {
 		fmt.Printf("%s, likely: %v\n", s.Tail, *s.Probability > 0.2)
 	}
 	// Output:
-	// probabilities presume 5.0%
+	// probabilities presume that 5.0% of the facts are missing, which no data tell
 	// person 12, likely: true
 	// person 25, likely: false
 }

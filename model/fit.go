@@ -24,9 +24,9 @@ var ErrTrainingGraph = errors.New("probabilities are those of the graph of all f
 // most 1, by default 0.05.
 func WithMissing(share float64) Option { return func(o *options) { o.missing.Share = share } }
 
-// WithMissingOf sets how many facts of a relation are presumed to be missing, as a share of its facts: more than 0. More
-// than 1 are missing of a relation that could be derived and is seldom stated. Its other facts do not count as those of
-// WithMissing.
+// WithMissingOf sets how many facts of a relation are presumed to be missing, as a share of its facts: more than 0.
+// More than 1 are missing of a relation that could be derived and is seldom stated. Its other facts do not count as
+// those of WithMissing.
 func WithMissingOf(relation string, share float64) Option {
 	return func(o *options) { o.missing.Relations[relation] = share }
 }
@@ -49,7 +49,7 @@ func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error
 	case err != nil:
 		return fail(classify(err))
 	case found:
-		return nil
+		return m.checkPresumed()
 	}
 	sampling, err := m.opened.Sampling(ctx)
 	if err != nil {
@@ -72,7 +72,13 @@ func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error
 	if tooFew {
 		return fail(err)
 	}
-	return nil
+	return m.checkPresumed()
+}
+
+// checkPresumed returns an error if probabilities cannot presume what WithMissingOf says.
+func (m *Model) checkPresumed() error {
+	_, err := m.opened.Estimator(m.presumed)
+	return err
 }
 
 // note announces a text, or logs it where nothing is announced.
@@ -94,12 +100,17 @@ func (m *Model) Presumed() (sentence string, fitted bool) {
 	return e.Text(), true
 }
 
-// estimator returns the estimator of probabilities, or nil as long as nothing is fitted.
+// estimator returns the estimator of probabilities, or nil as long as nothing is fitted, or where checkPresumed fails,
+// which Fit has said.
 func (m *Model) estimator() (*probability.Estimator, error) {
 	if !m.overAll {
 		return nil, nil
 	}
-	return m.opened.Estimator(m.presumed)
+	e, err := m.opened.Estimator(m.presumed)
+	if errors.As(err, new(*probability.UntoldError)) {
+		return nil, nil
+	}
+	return e, err
 }
 
 // probabilityOf returns the probability of an estimate, or nil if it claims none.

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,12 @@ import (
 // inWorkspace returns the model zero over the family, whose probabilities a folder keeps.
 func inWorkspace(t *testing.T, workspace string, facts []model.Triple) (*model.Model, error) {
 	t.Helper()
+	return presuming(t, workspace, facts, answer.Missing{Share: probability.DefaultMissing})
+}
+
+// presuming returns that model with what its probabilities presume.
+func presuming(t *testing.T, workspace string, facts []model.Triple, missing answer.Missing) (*model.Model, error) {
+	t.Helper()
 	graph, err := kg.New(facts, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +44,7 @@ func inWorkspace(t *testing.T, workspace string, facts []model.Triple) (*model.M
 	if opened, err = opened.OverAllFacts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return model.Named(t.Context(), opened, workspace, probability.DefaultMissing)
+	return model.Named(t.Context(), opened, workspace, missing)
 }
 
 // TestFitKeepsProbabilities fits probabilities once for a workspace.
@@ -111,7 +118,7 @@ func TestFitKeepsNothing(t *testing.T) {
 		if err := m.Fit(t.Context(), nil); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		if _, fitted := m.Limit(); !fitted {
+		if _, fitted := m.Presumed(); !fitted {
 			t.Errorf("%s: there are no probabilities", what)
 		}
 		if err := os.Remove(folder); err != nil {
@@ -135,7 +142,7 @@ func TestFitBesideAnotherProcess(t *testing.T) {
 		if err := m.Fit(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
-		if _, fitted := m.Limit(); !fitted {
+		if _, fitted := m.Presumed(); !fitted {
 			t.Error("there are no probabilities")
 		}
 	}
@@ -170,8 +177,8 @@ func TestTooFewFacts(t *testing.T) {
 	if err := m.Fit(t.Context(), nil); !errors.Is(err, model.ErrTooFew) {
 		t.Errorf("error %v", err)
 	}
-	if limit, fitted := m.Limit(); fitted {
-		t.Error(limit)
+	if presumed, fitted := m.Presumed(); fitted {
+		t.Error(presumed)
 	}
 	answers, err := m.Ask(t.Context(), everyQuery(m)[0], 3)
 	if err != nil {
@@ -201,27 +208,61 @@ func TestTooFewFactsIsKept(t *testing.T) {
 	}
 }
 
-// TestMissing presumes other numbers of missing facts.
+// TestMissing presumes other numbers of missing facts: of all, and of a relation.
 func TestMissing(t *testing.T) {
 	t.Parallel()
-	few, more := fitted(t, model.WithMissing(0.01)), fitted(t, model.WithMissing(0.1))
-	query := model.Query{Source: "person 10", Relation: "grandparent_of"}
-	low, err := few.Ask(t.Context(), query, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	high, err := more.Ask(t.Context(), query, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := *low.List[0].Probability, *high.List[0].Probability; !(a < b) {
-		t.Errorf("probability %g where 1%% are missing, %g where 10%% are", a, b)
-	}
-	for _, share := range []float64{0, -1, 1.1} {
-		_, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, "zero", model.WithMissing(share))
-		if err == nil || !strings.Contains(err.Error(), "want more than 0 and at most 1") {
-			t.Errorf("share %g: %v", share, err)
+	best := func(relation string, list ...model.Option) float64 {
+		answers, err := fitted(t, list...).Ask(t.Context(), model.Query{Source: "person 10", Relation: relation}, 1)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return *answers.List[0].Probability
+	}
+	of := func(share float64) model.Option { return model.WithMissingOf("grandparent_of", share) }
+	few, usual, more := best("grandparent_of", of(.02)), best("grandparent_of"), best("grandparent_of", model.WithMissing(.1))
+	if some := best("grandparent_of", of(.3)); !(few < usual && usual < more && more < some) {
+		t.Errorf("probability %g where 2%% of the relation are missing, %g where 5%% of all, %g where 10%% of all, %g where 30%%", few, usual, more, some)
+	}
+	const all, one = "want more than 0 and at most 1", "want a number above 0"
+	for option, want := range map[*model.Option]string{
+		new(model.WithMissing(0)): all, new(model.WithMissing(-1)): all, new(model.WithMissing(1.1)): all,
+		new(of(0)): one, new(of(-1)): one, new(of(math.Inf(1))): one, new(model.WithMissingOf("aunt", 0)): one, new(model.WithMissingOf("aunt", .1)): `"aunt"`,
+	} {
+		_, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, "zero", *option)
+		if unknown := new(model.UnknownNameError); err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &unknown) != (want[0] == '"') {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	trains := func(model.Epoch) { t.Error("it trains before it refuses") }
+	if _, err := model.Train(t.Context(), model.Facts{Train: family()}, small(), 1, trains, of(0)); err == nil {
+		t.Error("a training takes any share")
+	}
+}
+
+// TestTooFewFactsOfARelation presumes a share of a relation of which too few facts are known.
+func TestTooFewFactsOfARelation(t *testing.T) {
+	t.Parallel()
+	workspace, facts := t.TempDir(), append(family(), model.Triple{Head: "person 01", Relation: "godparent_of", Tail: "person 09"})
+	missing := answer.Missing{Share: .05, Relations: map[string]float64{"godparent_of": .1}}
+	m, err := presuming(t, workspace, facts, missing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), `relation "godparent_of" has too few facts`) {
+			t.Errorf("error %v", err)
+		}
+	}
+	refused(m.Fit(t.Context(), nil))
+	refused(m.Fit(t.Context(), nil))
+	if answers, err := m.Ask(t.Context(), everyQuery(m)[0], 3); err != nil || answers.List[0].Probability != nil {
+		t.Errorf("%+v, error %v", answers, err)
+	}
+	_, err = presuming(t, workspace, facts, missing)
+	refused(err)
+	if _, err := inWorkspace(t, workspace, facts); err != nil {
+		t.Error(err)
 	}
 }
 

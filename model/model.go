@@ -93,6 +93,9 @@ func newOptions(list []Option) (options, error) {
 	if o.graph != kg.All && o.graph != "train" {
 		return o, fmt.Errorf("graph %q is neither %s nor train", o.graph, kg.All)
 	}
+	if err := o.missing.Check(); err != nil {
+		return o, err
+	}
 	if err := checkpoint.CheckRun(o.run); err != nil {
 		return o, err
 	}
@@ -192,6 +195,9 @@ func Named(ctx context.Context, opened *answer.Model, workspace string, missing 
 		return nil, err
 	}
 	_, _ = m.readProbabilities(ctx) // Fit returns the error
+	if err := m.checkPresumed(); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 

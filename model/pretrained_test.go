@@ -77,8 +77,8 @@ func TestWeightsOfAnyGraph(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	if limit, fitted := m.Limit(); fitted || want[0].List[0].Probability != nil {
-		t.Errorf("probabilities before they are fitted: %+v, %s", want[0].List[0], limit)
+	if presumed, fitted := m.Presumed(); fitted || want[0].List[0].Probability != nil {
+		t.Errorf("probabilities before they are fitted: %+v, %s", want[0].List[0], presumed)
 	}
 }
 

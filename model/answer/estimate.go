@@ -35,8 +35,8 @@ func (r *rivals) divisor(entity int32, p float64) float64 {
 
 // Estimate returns observations with estimates; without an estimator, which may be nil, these are zero. Where one
 // answer of a query is true at most (probability.Estimator.Rivals), likely ones are divided by the sum of the
-// probabilities of the query's best, which are asked for: the estimate of a fact is the same wherever it is asked. done
-// is as in Observe; queries is the number of those made.
+// probabilities of the best answers, for which it is queried: the estimate of a fact is the same everywhere.
+// done is as in Observe; queries is the number of those made.
 func (m *Model) Estimate(ctx context.Context, observed []probability.Observation, e *probability.Estimator, done func(queries int),
 ) (list []Estimated, queries int, err error) {
 	list = estimated(observed, e)
@@ -65,7 +65,7 @@ func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Est
 	if e == nil {
 		return 0, nil
 	}
-	// Equal queries are asked once.
+	// Equal queries are made once.
 	var asked []graph.Query
 	for i := range list {
 		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {

@@ -14,6 +14,15 @@ type Missing struct {
 	Relations map[string]float64
 }
 
+// Check returns an error for shares that no estimator presumes.
+func (m Missing) Check() error {
+	shares := map[int32]float64{} // by no id
+	for _, share := range m.Relations {
+		shares[int32(len(shares))] = share
+	}
+	return probability.OwnShares(m.Share, shares).Check()
+}
+
 // Presume returns what an estimator presumes. The error of an unknown relation is a *kg.UnknownNameError.
 func (m *Model) Presume(ctx context.Context, missing Missing) (probability.Presumed, error) {
 	shares, lookup := map[int32]float64{}, m.KG.Lookup(m.View)
