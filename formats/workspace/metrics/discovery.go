@@ -1,6 +1,11 @@
 package metrics
 
-import "tagnet/formats/strict"
+import (
+	"maps"
+	"slices"
+
+	"tagnet/formats/strict"
+)
 
 // DiscoveryFile is the file of a Discovery.
 const DiscoveryFile = "facts.json"
@@ -38,7 +43,16 @@ func (d Discovery) Check() error {
 	err := strict.First(strict.Count("top_k", d.TopK), strict.Count("queries", d.Queries), strict.Count("backward_queries", d.BackwardQueries),
 		strict.Count("candidates", d.Candidates), strict.Between("listed", d.Listed, 0, d.Candidates))
 	if p := d.Probabilities; err == nil && p != nil {
-		err = strict.First(strict.Share("missing", p.Missing), strict.Between("unclaimed", p.WithoutProbability, 0, d.Candidates))
+		err = strict.First(strict.Share("missing", p.Missing), strict.Between("unclaimed", p.WithoutProbability, 0, d.Candidates),
+			atLeastZero("missing_by_relation", p.Shares), atLeastZero("most_missing", p.Most))
+	}
+	return err
+}
+
+// atLeastZero returns an error unless the shares of relations are finite and not negative.
+func atLeastZero(key string, shares map[string]float64) (err error) {
+	for _, relation := range slices.Sorted(maps.Keys(shares)) {
+		err = strict.First(err, strict.AtLeastZero(key+"."+relation, shares[relation]))
 	}
 	return err
 }

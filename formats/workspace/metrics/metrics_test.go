@@ -123,3 +123,19 @@ func TestEveryMetric(t *testing.T) {
 		}
 	}
 }
+
+func TestDiscovery(t *testing.T) {
+	t.Parallel()
+	for want, p := range map[string]Presumed{
+		"":                                  {Missing: .05, Shares: map[string]float64{"r": 7}, Most: map[string]float64{"r": .1}, WithoutProbability: 3},
+		"missing is 1.5":                    {Missing: 1.5},
+		"unclaimed is 4":                    {WithoutProbability: 4},
+		"missing_by_relation.b is -1, want": {Shares: map[string]float64{"a": 1, "b": -1, "c": -1}},
+		"most_missing.r is -0.5":            {Most: map[string]float64{"r": -.5}},
+	} {
+		err := Discovery{Candidates: 3, Probabilities: &p}.Check()
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
