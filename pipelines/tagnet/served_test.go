@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,23 +32,24 @@ type served struct {
 	Known       bool
 }
 
+// query is a head and a relation.
+type query struct{ source, relation string }
+
 // serving starts the server of a workspace and asks about the tails of the heads of some facts, as ask does.
-func serving(ask func(t *testing.T, address string, sources []string) map[string][]served) place {
+func serving(ask func(t *testing.T, address string, queries []query) [][]served) place {
 	return func(t *testing.T, w string, facts []model.Triple) map[model.Triple]said {
 		t.Helper()
-		var sources []string
-		seen := map[string]bool{}
+		var queries []query
 		for _, f := range facts {
-			if !seen[f.Head] && len(sources) < 8 {
-				seen[f.Head] = true
-				sources = append(sources, f.Head)
+			if q := (query{f.Head, f.Relation}); !slices.Contains(queries, q) && len(queries) < 12 {
+				queries = append(queries, q)
 			}
 		}
 		all := map[model.Triple]said{}
-		for source, answers := range ask(t, serverOf(t, w), sources) {
+		for i, answers := range ask(t, serverOf(t, w, presumes...), queries) {
 			for _, a := range answers {
-				all[model.Triple{Head: source, Relation: "cousin_of", Tail: a.Entity}] = said{a.Probability, a.Score, a.OtherScore, a.Rank, a.OtherRank,
-					a.Known}
+				all[model.Triple{Head: queries[i].source, Relation: queries[i].relation, Tail: a.Entity}] = said{a.Probability, a.Score, a.OtherScore,
+					a.Rank, a.OtherRank, a.Known}
 			}
 		}
 		return all
@@ -55,9 +57,9 @@ func serving(ask func(t *testing.T, address string, sources []string) map[string
 }
 
 // startServer starts a server on a workspace until the test ends, and returns its process and address.
-func startServer(t *testing.T, w string) (server *exec.Cmd, address string) {
+func startServer(t *testing.T, w string, flags ...string) (server *exec.Cmd, address string) {
 	t.Helper()
-	c := tagnetOn(t, w, serves)
+	c := tagnetOn(t, w, append(slices.Clone(serves), flags...))
 	stdout, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +80,9 @@ func startServer(t *testing.T, w string) (server *exec.Cmd, address string) {
 }
 
 // serverOf starts a server on a workspace until the test ends, and returns its address when it has probabilities.
-func serverOf(t *testing.T, w string) string {
+func serverOf(t *testing.T, w string, flags ...string) string {
 	t.Helper()
-	_, address := startServer(t, w)
+	_, address := startServer(t, w, flags...)
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var health struct{ Probabilities string }
 		if get(t, address+"/healthz", &health); health.Probabilities == "ready" {
@@ -105,23 +107,22 @@ func get(t *testing.T, url string, into any) {
 }
 
 // byService asks the service for JSON.
-func byService(t *testing.T, address string, sources []string) map[string][]served {
+func byService(t *testing.T, address string, queries []query) (all [][]served) {
 	t.Helper()
-	all := map[string][]served{}
-	for _, source := range sources {
+	for _, q := range queries {
 		var found struct{ Answers []served }
-		get(t, address+"/answer?"+url.Values{"source": {source}, "relation": {"cousin_of"}, "k": {"30"}, "known": {"true"}}.Encode(), &found)
-		all[source] = found.Answers
+		get(t, address+"/answer?"+url.Values{"source": {q.source}, "relation": {q.relation}, "k": {"30"}, "known": {"true"}}.Encode(), &found)
+		all = append(all, found.Answers)
 	}
 	return all
 }
 
 // byPage reads what the page shows.
-func byPage(t *testing.T, address string, sources []string) map[string][]served {
+func byPage(t *testing.T, address string, queries []query) [][]served {
 	t.Helper()
-	all := map[string][]served{}
-	for _, source := range sources {
-		p := pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {source}, "relation": {"cousin_of"}}.Encode(), 1000, 900)
+	all := make([][]served, len(queries))
+	for i, q := range queries {
+		p := pipelinetest.OpenPage(t, address+"/?"+url.Values{"source": {q.source}, "relation": {q.relation}}.Encode(), 1000, 900)
 		p.Wait(`document.documentElement.dataset.state == "answered"`)
 		rows := pipelinetest.EvaluateOnPage[[][2]string](p,
 			`[...document.querySelectorAll("#answers tr")].filter(e => e.querySelector("[title^='probability ']")).`+
@@ -131,18 +132,22 @@ func byPage(t *testing.T, address string, sources []string) map[string][]served 
 			if _, err := fmt.Sscanf(row[1], "probability %g", &probability); err != nil {
 				t.Fatalf("%q: %v", row, err)
 			}
-			all[source] = append(all[source], served{Entity: row[0], Probability: &probability, Rank: notSaid})
+			all[i] = append(all[i], served{Entity: row[0], Probability: &probability, Rank: notSaid})
 		}
 	}
 	return all
 }
 
 // byPython asks with the client in Python, without the modules that the rest of the package needs.
-func byPython(t *testing.T, address string, sources []string) map[string][]served {
+func byPython(t *testing.T, address string, queries []query) (all [][]served) {
 	t.Helper()
 	folder, err := filepath.Abs("../../infra/python/tagnet")
 	if err != nil {
 		t.Fatal(err)
+	}
+	arguments := []string{folder, address}
+	for _, q := range queries {
+		arguments = append(arguments, q.source, q.relation)
 	}
 	c := exec.CommandContext(t.Context(), "python3", append([]string{"-c", `
 import dataclasses, json, sys, types
@@ -150,16 +155,14 @@ package = types.ModuleType("tagnet")
 package.__path__ = [sys.argv[1]]
 sys.modules["tagnet"] = package
 from tagnet.client import Client
-sources = sys.argv[3:]
-results = Client(sys.argv[2]).answers([(source, "cousin_of") for source in sources], k=30, known=True)
-print(json.dumps({source: [dataclasses.asdict(a) for a in r.answers] for source, r in zip(sources, results)}))
-`, folder, address}, sources...)...)
+results = Client(sys.argv[2]).answers(list(zip(sys.argv[3::2], sys.argv[4::2])), k=30, known=True)
+print(json.dumps([[dataclasses.asdict(a) for a in r.answers] for r in results]))
+`}, arguments...)...)
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string][]served{}
 	if err := json.NewDecoder(strings.NewReader(string(out))).Decode(&all); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}

@@ -3,6 +3,7 @@ package discover
 import (
 	stdcmp "cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,7 +198,7 @@ func checkDiscovery(t *testing.T, w string, k int, got []parquet.Fact, backward 
 	if d.BackwardQueries != int64(backward) {
 		t.Errorf("%d queries were asked backward, want %d", d.BackwardQueries, backward)
 	}
-	if p := d.Probabilities; (p == nil) != (got[0].Probability == nil) || p != nil && p.Presumed != probability.DefaultMissing {
+	if p := d.Probabilities; (p == nil) != (got[0].Probability == nil) || p != nil && p.Missing != probability.DefaultMissing {
 		t.Errorf("probabilities presume %+v", p)
 	}
 	for name := range pipelinetest.Files(t, folder) {
@@ -216,7 +217,7 @@ func TestFactsAreMadeOnce(t *testing.T) {
 	if strings.Contains(again, "wrote ") {
 		t.Errorf("the list is made again:\n%s", again)
 	}
-	for _, line := range []string{"if the surest are all true, at most", "queries that were asked backward: "} {
+	for _, line := range []string{"probabilities presume that 5.0% of the facts are missing", "queries that were asked backward: "} {
 		if strings.Count(first, line) != 1 || strings.Count(again, line) != 1 {
 			t.Errorf("no %q, or several, in\n%s\nand\n%s", line, first, again)
 		}
@@ -250,6 +251,33 @@ func TestBoundsOfFacts(t *testing.T) {
 	if rows := factRows(t, w, "next-skip"); len(rows) > 0 || !strings.Contains(out, "no new fact has a probability of --threshold 0.9999999 or more\n") {
 		t.Errorf("%d facts\n%s", len(rows), out)
 	}
+}
+
+// TestMissingOfARelation checks what is recorded of shares, and that a list made with other ones is another list.
+func TestMissingOfARelation(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	list := []string{"--workspace", w, "--top_k", "3", "--output", "list", "--missing", ".1", "--missing", "skip=0.4"}
+	pipelinetest.Succeed(t, Pipeline(), list...)
+	d, err := storage.ReadJSON[metrics.Discovery](t.Context(), filepath.Join(w, "runs/main/facts/list", metrics.DiscoveryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := d.Probabilities
+	if p.Missing != .1 || !maps.Equal(p.Shares, map[string]float64{"skip": .4}) || len(p.Most) == 0 || slices.Min(slices.Collect(maps.Values(p.Most))) <= 0 {
+		t.Errorf("probabilities presume %+v", p)
+	}
+	made := pipelinetest.Read(t, w, "runs/main/facts/list", "manifest.json")
+	for _, want := range []string{`"missing":0.1`, `"missing_by_relation":{"skip":0.4}`} {
+		if text := strings.Join(strings.Fields(made), ""); !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if out := pipelinetest.Succeed(t, Pipeline(), list...); strings.Contains(out, "wrote ") {
+		t.Errorf("the list is made again:\n%s", out)
+	}
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 1, Says: []string{"missing_by_relation"}}, append(list, "--missing", "skip=.5")...)
+	pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Begin: `--missing: relation "next" has too few facts`},
+		append(list, "--missing", "next=2")...)
 }
 
 // TestFactsWithoutProbabilities checks that a list without probabilities says so, and is ordered by the lower score.
@@ -354,7 +382,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--relation", ""}, `--relation is ""`},
 		{[]string{"--most", "0"}, "--most is 0: want 1 to 10000000"},
 		{[]string{"--threshold", "1"}, "--threshold is 1: want 0 or more, less than 1"},
-		{[]string{"--missing", "0"}, "--missing is 0: want more than 0, at most 1"},
+		{[]string{"--missing", "0"}, `--missing is "0": want a share of the graph's facts, more than 0 and at most 1`},
 		{[]string{"--top_k", "0"}, "--top_k is 0: want 1 or more"},
 	} {
 		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: 2, Says: []string{c.says}}, append([]string{"--workspace", w}, c.flags...)...)

@@ -44,7 +44,7 @@ type Fit struct {
 	made, tooFew bool
 	queries      int64
 	seconds      float64
-	limitSaid    bool
+	presumedSaid bool
 }
 
 // OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the
@@ -365,9 +365,15 @@ func (f *Fit) Estimator(presumed probability.Presumed) (*probability.Estimator, 
 		return nil, nil
 	}
 	e, err := f.model.Estimator(presumed)
-	if err == nil && !f.limitSaid {
-		f.limitSaid = true
+	if errors.As(err, new(*probability.UntoldError)) {
+		err = command.Usage("--missing: %v", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e != nil && !f.presumedSaid {
+		f.presumedSaid = true
 		f.e.Say("%s (--missing)", e.Text())
 	}
-	return e, err
+	return e, nil
 }

@@ -205,12 +205,12 @@ func TestMake(t *testing.T) {
 	}
 	pipelinetest.Same(t, pipelinetest.Files(t, filepath.Dir(file)), want)
 	for range 2 {
-		estimator, err := f.Estimator(.02)
+		estimator, err := f.Estimator(probability.Presumed{Missing: .02})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if count := strings.Count(said.String(), estimator.Limit()); count != 1 {
-			t.Errorf("%q is said %d times, want once:\n%s", estimator.Limit(), count, said)
+		if count := strings.Count(said.String(), estimator.Text()); count != 1 {
+			t.Errorf("%q is said %d times, want once:\n%s", estimator.Text(), count, said)
 		}
 	}
 }
@@ -319,7 +319,7 @@ func TestWait(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fitted.Facts++
+			fitted.Relations[0].Facts++
 			other, err := fitted.Encode()
 			if err != nil {
 				t.Fatal(err)
@@ -486,7 +486,7 @@ func TestTooFew(t *testing.T) {
 		if !f.Made() || f.URL() != "" || strings.Count(said.String(), "too few facts") != 1 {
 			t.Errorf("made: %t, file %q, want none to make; said\n%s", f.Made(), f.URL(), said)
 		}
-		if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
+		if estimator, err := f.Estimator(probability.Presumed{Missing: .05}); estimator != nil || err != nil {
 			t.Errorf("%v, %v, want no estimator", estimator, err)
 		}
 		kept, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "*.json"))
@@ -523,7 +523,7 @@ func TestOutline(t *testing.T) {
 	if err := f.Make(t.Context(), "", lock.Lock{}); err != nil {
 		t.Error(err)
 	}
-	if estimator, err := f.Estimator(.05); estimator != nil || err != nil {
+	if estimator, err := f.Estimator(probability.Presumed{Missing: .05}); estimator != nil || err != nil {
 		t.Errorf("%v, %v, want no estimator", estimator, err)
 	}
 	if !strings.Contains(said.String(), "--bundles does not hold") {

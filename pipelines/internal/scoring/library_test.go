@@ -176,7 +176,7 @@ func TestLibraryFitsAsTheCommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, fitted := m.Limit(); fitted {
+		if _, fitted := m.Presumed(); fitted {
 			t.Errorf("%s: there are probabilities before they are fitted", kind)
 		}
 		if _, err := os.Stat(folder); err == nil {

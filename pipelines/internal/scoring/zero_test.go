@@ -27,7 +27,7 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	flags := []string{"--workspace", w, "--queries", queries, "--top_k", "4"}
 	out := pipelinetest.Succeed(t, ask.Pipeline(), flags...)
 	for _, want := range []string{"no model is trained in this workspace: zero answers", "train --workspace " + w + " --from zero",
-		"if the surest are all true, at most ", "probability"} {
+		"probabilities presume that 5.0% of the facts are missing", "probability"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

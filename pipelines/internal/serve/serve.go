@@ -18,6 +18,7 @@ import (
 	"tagnet/model"
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
+	"tagnet/model/answer/probability"
 	"tagnet/model/budget"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
@@ -247,6 +248,9 @@ func (f *flags) prepare(ctx context.Context, e *command.Environment, opened *ans
 	}
 	opened.Resources.Announce = func(text string) { e.Say("%s", text) }
 	m, err := model.Named(ctx, opened, e.Workspace.Root(), f.missing)
+	if errors.As(err, new(*kg.UnknownNameError)) || errors.As(err, new(*probability.UntoldError)) {
+		return nil, command.Usage("--missing: %v", err)
+	}
 	if err != nil {
 		return nil, err
 	}

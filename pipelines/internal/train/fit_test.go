@@ -52,7 +52,7 @@ func TestFit(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: %d, %s%s", what, code, out, stderr)
 		}
-		if !strings.Contains(out, "if the surest are all true, at most") || !strings.Contains(out, "wrote "+name) {
+		if !strings.Contains(out, "probabilities presume that 5.0% of the facts are missing") || !strings.Contains(out, "wrote "+name) {
 			t.Errorf("%s:\n%s", what, out)
 		}
 		if strings.Contains(stderr, "epoch 4 of 4") {

@@ -38,7 +38,7 @@ func TestValidateOnInference(t *testing.T) {
 	}
 	best, w, said := valid("--validate_on", "inference")
 	for _, want := range []string{"validation queries are about the inference graph, as test queries are", "validation is on the inference graph",
-		"if the surest are all true"} {
+		"probabilities presume that 5.0% of the facts are missing"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in %s", want, said)
 		}

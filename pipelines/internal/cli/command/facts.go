@@ -25,7 +25,7 @@ func MissingFlag(set *flag.FlagSet, missing *answer.Missing) {
 	missing.Share = probability.DefaultMissing
 	set.Var((*missingValue)(missing), "missing",
 		"`SHARE|R=SHARE` of the graph's facts that probabilities presume to be missing from it, more than 0, at most 1, or of those of a relation, "+
-			"which may be more; repeatable (default "+fmt.Sprint(probability.DefaultMissing)+")")
+			"which may be more; repeatable")
 }
 
 // missingValue is the value of --missing.
