@@ -68,8 +68,7 @@ func ExampleTrain() {
 	fmt.Println(len(m.Entities()), "entities,", strings.Join(m.Relations(), " and "))
 	fmt.Println(m.Checkpoint())
 	// Output:
-	// 32 entities, grandparent_of and parent_of
-	// epoch-030
+	// 32 entities, grandparent_of and parent_of epoch-030
 }
 
 // Discover is the shortest way from facts to those that they lack. Without WithTraining nothing is trained.
@@ -175,24 +174,20 @@ func ExampleLoadFacts_newEntities() {
 	// person 30, 2 hops away
 }
 
-// Explain says why: here by the rule that makes a grandparent, which is among the best paths.
+// Explain says why: here by the rule that makes a grandparent.
 func ExampleModel_Explain() {
 	ctx := context.Background()
 	m, err := train(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	paths, err := m.Explain(ctx, model.Query{Source: "person 05", Relation: "grandparent_of"}, "person 07", 3)
+	why, err := m.Explain(ctx, model.Query{Source: "person 05", Relation: "grandparent_of"}, "person 07", 3)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range paths {
-		if p.Weight > 0 && len(p.Steps) == 2 {
-			fmt.Println(p.Text())
-		}
-	}
+	fmt.Println(why.Reasons[0])
 	// Output:
-	// person 05 -parent_of-> person 06 -parent_of-> person 07
+	// parent_of, parent_of: so in 23 of 23; here person 05 -parent_of-> person 06 -parent_of-> person 07
 }
 
 func ExampleModel_AskAll() {

@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -32,42 +33,54 @@ func TestFormatWeight(t *testing.T) {
 	}
 }
 
-// TestExplain explains a grandparent that is no fact: the rule that derives it is among the paths.
+// TestExplain explains a grandparent that is no fact: the rule that derives it is the first reason, for a query of
+// either direction, and with Walks paths follow.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	m := trained(t)
-	query := model.Query{Source: "person 05", Relation: "grandparent_of"}
-	paths, err := m.Explain(t.Context(), query, "person 07", 3)
+	const want = "parent_of, parent_of: so in 23 of 23; here person 05 -parent_of-> person 06 -parent_of-> person 07"
+	for answer, query := range map[string]model.Query{
+		"person 07": {Source: "person 05", Relation: "grandparent_of"},
+		"person 05": {Source: "person 07", Relation: "~grandparent_of"},
+	} {
+		found, err := m.Explain(t.Context(), query, answer, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Reasons) == 0 || found.Reasons[0].String() != want || len(found.Paths) > 0 {
+			t.Errorf("%v: reasons %v and %d paths, want %s alone", query, found.Reasons, len(found.Paths), want)
+		}
+		walked, err := m.Explain(t.Context(), query, answer, 3, model.Walks())
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths := walked.Paths
+		if diff := cmp.Diff(found.Reasons, walked.Reasons); diff != "" || len(paths) != 3 ||
+			!(paths[0].Weight > 0 && paths[0].Weight >= paths[1].Weight && paths[1].Weight >= paths[2].Weight) {
+			t.Errorf("%v: paths %v, want three, the best first, beside the same reasons %s", query, paths, diff)
+		}
+	}
+}
+
+// TestExplainSymmetric checks that the reverse of a symmetric relation's fact is the first reason.
+func TestExplainSymmetric(t *testing.T) {
+	t.Parallel()
+	var facts model.Facts
+	for i := range 20 {
+		a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+		facts.Train = append(facts.Train, model.Triple{Head: a, Relation: "married_to", Tail: b})
+		if i > 0 {
+			facts.Train = append(facts.Train, model.Triple{Head: b, Relation: "married_to", Tail: a})
+		}
+	}
+	m, err := model.LoadFacts(t.Context(), facts, "zero")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(paths) != 3 {
-		t.Fatalf("%d paths, want 3: %v", len(paths), paths)
-	}
-	rule := func(p model.Path) bool { return p.Text() == "person 05 -parent_of-> person 06 -parent_of-> person 07" }
-	if !slices.ContainsFunc(paths, rule) {
-		t.Errorf("paths are %v: none is the rule", paths)
-	}
-	if !(paths[0].Weight > 0 && paths[0].Weight >= paths[1].Weight && paths[1].Weight >= paths[2].Weight) {
-		t.Errorf("weights are %g, %g, %g: want descending ones, the first above 0", paths[0].Weight, paths[1].Weight, paths[2].Weight)
-	}
-	// The inverse query, in both ways to write it.
-	inverse, err := m.Explain(t.Context(), model.Query{Source: "person 07", Relation: "grandparent_of", Inverse: true}, "person 05", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tilde, err := m.Explain(t.Context(), model.Query{Source: "person 07", Relation: "~grandparent_of"}, "person 05", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(inverse, tilde); diff != "" {
-		t.Errorf("~grandparent_of (-Inverse +tilde):\n%s", diff)
-	}
-	rule = func(p model.Path) bool {
-		return p.Text() == "person 07 -~parent_of-> person 06 -~parent_of-> person 05"
-	}
-	if !slices.ContainsFunc(inverse, rule) {
-		t.Errorf("paths of the inverse query are %v: none is the rule", inverse)
+	found, err := m.Explain(t.Context(), model.Query{Source: "b0", Relation: "married_to"}, "a0", 3)
+	const want = "~married_to: so in 38 of 38; here b0 -~married_to-> a0"
+	if err != nil || len(found.Reasons) == 0 || found.Reasons[0].String() != want {
+		t.Errorf("reasons %v, error %v, want %s", found.Reasons, err, want)
 	}
 }
 
@@ -81,14 +94,19 @@ func TestExplainKnownFacts(t *testing.T) {
 			if inverse {
 				query, answer = model.Query{Source: f.Tail, Relation: f.Relation, Inverse: true}, f.Head
 			}
-			paths, err := m.Explain(t.Context(), query, answer, 20, model.Walks())
+			found, err := m.Explain(t.Context(), query, answer, 20, model.Walks())
 			if err != nil {
 				t.Fatal(err)
 			}
-			explained += min(1, len(paths))
-			for _, p := range paths {
+			explained += min(1, len(found.Paths))
+			for _, p := range found.Paths {
 				if slices.Contains(p.Steps, model.Step{From: f.Head, Relation: f.Relation, To: f.Tail}) {
 					t.Errorf("%v is explained by itself: %v", f, p)
+				}
+			}
+			for _, r := range found.Reasons {
+				if slices.Contains(r.Steps, model.Step{From: f.Head, Relation: f.Relation, To: f.Tail}) {
+					t.Errorf("%v is a reason of itself: %v", f, r)
 				}
 			}
 		}
@@ -111,7 +129,7 @@ func TestExplainIsSimple(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, found...)
+			all = append(all, found.Paths...)
 		}
 		seen := map[string]bool{}
 		for _, p := range all {

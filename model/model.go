@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
@@ -12,10 +13,12 @@ import (
 	"tagnet/model/accelerator"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
 	"tagnet/model/engine/device"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
+	"tagnet/model/parallel"
 	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
@@ -31,8 +34,10 @@ type Model struct {
 	lookup    *kg.Lookup
 	known     tables.Answers
 	presumed  probability.Presumed
-	workspace string         // where probabilities are kept; "" without one
-	fitting   sync.Mutex     // held while probabilities are fitted
+	workspace string        // where probabilities are kept; "" without one
+	fitting   sync.Mutex    // held while probabilities are fitted
+	mining    parallel.Turn // held while rules are mined
+	rules     atomic.Pointer[rules.Rules]
 	trained   *learn.Trained // what Save needs; nil unless Train made the model
 }
 

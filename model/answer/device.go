@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"tagnet/model/answer/ranking"
@@ -46,10 +45,10 @@ type Scorer interface {
 // answerOnDevice answers queries on a device. It returns neither results nor an error where the processor has to
 // answer; then want.Done leaves out the rows that the device had done.
 func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Kept) (*Scored, error) {
-	if err := m.busy.lock(ctx); err != nil {
+	if err := m.busy.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer m.busy.unlock()
+	defer m.busy.Unlock()
 	if err := m.prepare(); err != nil || m.scorer == nil {
 		return nil, err
 	}
@@ -80,8 +79,8 @@ func (m *Model) answerOnDevice(ctx context.Context, queries []Request, want *Kep
 
 // Prepare makes the device's scorer, which Answer makes otherwise, so that an error of the device comes early.
 func (m *Model) Prepare() error {
-	_ = m.busy.lock(context.Background()) // which does not end
-	defer m.busy.unlock()
+	_ = m.busy.Lock(context.Background()) // which does not end
+	defer m.busy.Unlock()
 	return m.prepare()
 }
 
@@ -108,29 +107,10 @@ func (m *Model) prepare() error {
 	return nil
 }
 
-// deviceTurn is a mutex whose lock returns early when a context is done.
-type deviceTurn struct {
-	once sync.Once
-	held chan struct{} // has a value while it is locked
-}
-
-// lock waits for the turn, or for ctx to be done, whose cause it returns.
-func (t *deviceTurn) lock(ctx context.Context) error {
-	t.once.Do(func() { t.held = make(chan struct{}, 1) })
-	select {
-	case t.held <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (t *deviceTurn) unlock() { <-t.held }
-
 // Computing returns a line about the device or CPU that the model computes on, and why; "" if the user chose the CPU.
 func (m *Model) Computing() string {
-	_ = m.busy.lock(context.Background()) // which does not end
-	defer m.busy.unlock()
+	_ = m.busy.Lock(context.Background()) // which does not end
+	defer m.busy.Unlock()
 	if m.Resources.Device == nil {
 		return ""
 	}
@@ -183,8 +163,8 @@ func (m *Model) score(ctx context.Context, queries []Request, list ranking.Selec
 
 // Close frees what the model holds on a device, after the calls of Answer.
 func (m *Model) Close() error {
-	_ = m.busy.lock(context.Background()) // which does not end
-	defer m.busy.unlock()
+	_ = m.busy.Lock(context.Background()) // which does not end
+	defer m.busy.Unlock()
 	m.closed = true
 	return m.release()
 }

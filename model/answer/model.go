@@ -13,6 +13,7 @@ import (
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -29,8 +30,8 @@ type Model struct {
 	Relations *relations.Graph
 	Resources Resources
 
-	busy   deviceTurn // held while a device ranks
-	scorer Scorer     // on a device, or nil
+	busy   parallel.Turn // held while a device ranks
+	scorer Scorer        // on a device, or nil
 	closed bool
 
 	watch watch // of Watch

@@ -48,7 +48,7 @@ func Explain(g *graph.Graph, queries []answer.Request, answers []answer.Answers)
 		for j := range answers[i].List {
 			asked := graph.Query{Source: q.Source, Relation: q.Relation, Answer: answers[i].List[j].Entity(q.Relation)}
 			asked.Removal = g.RemovalOf(asked)
-			explained = append(explained, Explained{q.Rows[0], asked, nil})
+			explained = append(explained, Explained{Number: q.Rows[0], Query: asked})
 		}
 	}
 	return explained

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"tagnet/model/answer/explanation"
 	"tagnet/model/answer/probability"
 	"tagnet/model/answer/ranking"
+	"tagnet/model/answer/rules"
 	"tagnet/model/engine/propagation"
 	"tagnet/model/graph"
 )
@@ -194,33 +196,50 @@ func TestRowsOfFacts(t *testing.T) {
 // TestExplanations names the paths to the best answers of a bundle, of which those of an inverse relation are heads.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
+	weight := .5
 	best := []Explained{{Number: 4, Query: graph.Query{Source: 1, Relation: 2, Answer: 2}}}
-	best[0].Paths = []explanation.Path{{Weight: .5, Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}},
-		{Weight: -1}}
+	best[0].Reasons = []rules.Reason{{Rule: rules.Rule{Body: []int32{1, 2}, Support: 7, Cases: 9}, Path: []int32{2, 0, 1}}}
+	best[0].Paths = []explanation.Path{{Weight: weight,
+		Edges: []propagation.Edge{{Sender: 1, Relation: 3, Receiver: 0}, {Sender: 0, Relation: 0, Receiver: 2}}}}
 	rows, err := Explanations([]string{"x", "y", "z"}, someNames.Relations, best)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []parquet.Explanation{
-		{Query: 4, Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 1, Weight: .5, Text: "y -~knows-> x -likes-> z",
-			Steps: `[{"from":"y","relation":"knows","inverse":true,"to":"x"},{"from":"x","relation":"likes","inverse":false,"to":"z"}]`},
-		{Query: 4, Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 2, Weight: -1, Steps: "null"},
-	}
-	if diff := cmp.Diff(want, rows); diff != "" {
+	row := parquet.Explanation{Query: 4, Direction: metrics.Head, Source: "y", Relation: "likes", Entity: "z", Path: 1}
+	reason, path := row, row
+	reason.Rule, reason.Support, reason.Cases, reason.Text = "knows, ~likes", 7, 9, "z -knows-> x -~likes-> y"
+	reason.Steps = `[{"from":"z","relation":"knows","inverse":false,"to":"x"},{"from":"x","relation":"likes","inverse":true,"to":"y"}]`
+	path.Path, path.Weight, path.Text = 2, &weight, "y -~knows-> x -likes-> z"
+	path.Steps = `[{"from":"y","relation":"knows","inverse":true,"to":"x"},{"from":"x","relation":"likes","inverse":false,"to":"z"}]`
+	if diff := cmp.Diff([]parquet.Explanation{reason, path}, rows); diff != "" {
 		t.Error(diff)
 	}
 	storagetest.EveryField(t, rows)
-	if text, want := string(ExplanationLines(rows[:1])), "4\ty\t~likes\tz\t1\t0.5\ty -~knows-> x -likes-> z\n"; text != want {
-		t.Errorf("the line is %q, want %q", text, want)
+	want := "4\ty\t~likes\tz\t1\tknows, ~likes\t7\t9\t\tz -knows-> x -~likes-> y\n4\ty\t~likes\tz\t2\t\t0\t0\t0.5\ty -~knows-> x -likes-> z\n"
+	if text := string(ExplanationLines(rows)); text != want {
+		t.Errorf("the lines are %q, want %q", text, want)
+	}
+}
+
+// TestAgainst says which other tail and which other head rules give, the best rules alone.
+func TestAgainst(t *testing.T) {
+	t.Parallel()
+	rule := rules.Rule{Body: []int32{0, 3}, Support: 8, Cases: 9}
+	against := []rules.Reason{{Rule: rule, Path: []int32{1, 0, 4}}, {Rule: rule, Path: []int32{3, 0, 2}}, {Rule: rule, Path: []int32{1, 0, 5}},
+		{Rule: rule, Path: []int32{1, 0, 6}}}
+	n := Names{Entity: func(id int32) string { return fmt.Sprint("e", id) }, Relations: someNames.Relations}
+	const want = "likes, ~knows gives e4 (so in 8 of 9); likes, ~knows gives the head e3 (so in 8 of 9); likes, ~knows gives e5 (so in 8 of 9)"
+	if got := n.Against(graph.Fact{Head: 1, Relation: 0, Tail: 2}, against); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 // TestHostileNamesInExplanations writes lines of a graph with names that a terminal would obey.
 func TestHostileNamesInExplanations(t *testing.T) {
 	t.Parallel()
-	row := parquet.Explanation{Direction: "tail", Source: "a\x1b[31m", Relation: "r\tx", Entity: "b", Path: 1, Weight: 0.5, Text: "a\x1b[31m -r\tx-> b"}
+	row := parquet.Explanation{Direction: "tail", Source: "a\x1b[31m", Relation: "r\tx", Entity: "b", Path: 1, Rule: "r\tx", Text: "a\x1b[31m -r\tx-> b"}
 	line := strings.TrimSuffix(string(ExplanationLines([]parquet.Explanation{row})), "\n")
-	if fields := strings.Split(line, "\t"); len(fields) != 7 || names.Escape(line) != strings.ReplaceAll(line, "\t", `\t`) {
+	if fields := strings.Split(line, "\t"); len(fields) != 10 || names.Escape(line) != strings.ReplaceAll(line, "\t", `\t`) {
 		t.Errorf("%d fields: %q", len(fields), line)
 	}
 }

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -9,7 +10,6 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/model/answer"
-	"tagnet/model/answer/explanation"
 	"tagnet/model/graph"
 )
 
@@ -75,42 +75,47 @@ func (n Names) Predictions(s *answer.Scored) []parquet.Prediction {
 	return rows
 }
 
-// Explained is an answer to a query with the best paths to it.
+// Explained is an answer to a query, and why it may be one.
 type Explained struct {
 	// Number is the row of the query, its first one if it has several, or the position of the fact in a list of facts.
 	Number int64
 	graph.Query
-	Paths []explanation.Path
+	answer.Why
 }
 
-// Explanations returns the rows of a part of explanations, with the names of the entities and base relations.
-func Explanations(entities, relations []string, explained []Explained) ([]parquet.Explanation, error) {
-	var rows []parquet.Explanation
+// Explanations returns the rows of a part of explanations, with the names of the entities and base relations: those of
+// each answer have its reasons first.
+func Explanations(entities, relations []string, explained []Explained) (rows []parquet.Explanation, err error) {
 	for _, e := range explained {
 		direction, relation := SplitRelation(relations, e.Relation)
-		for i, path := range model.NamedPaths(entities, relations, e.Paths) {
-			steps, err := json.Marshal(path.Steps)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, parquet.Explanation{
-				Query: e.Number, Direction: direction, Source: entities[e.Source], Relation: relation, Entity: entities[e.Answer],
-				Path: int32(i + 1), Weight: path.Weight, Text: path.Text(), Steps: string(steps),
-			})
+		number := int32(0)
+		add := func(r parquet.Explanation, steps []model.Step) {
+			number++
+			r.Query, r.Direction, r.Source, r.Relation, r.Entity, r.Path = e.Number, direction, entities[e.Source], relation, entities[e.Answer], number
+			text, failed := json.Marshal(steps)
+			r.Steps, err = string(text), cmp.Or(err, failed)
+			rows = append(rows, r)
+		}
+		for _, reason := range model.NamedReasons(entities, relations, e.Reasons) {
+			add(parquet.Explanation{Rule: reason.Rule, Support: int64(reason.Support), Cases: int64(reason.Cases), Text: reason.Text()}, reason.Steps)
+		}
+		for _, path := range model.NamedPaths(entities, relations, e.Paths) {
+			add(parquet.Explanation{Weight: &path.Weight, Text: path.Text()}, path.Steps)
 		}
 	}
-	return rows, nil
+	return rows, err
 }
 
 // ExplanationsHeading is the first line of explanations.tsv.
-const ExplanationsHeading = "query\tsource\trelation\tentity\tpath\tweight\ttext\n"
+const ExplanationsHeading = "query\tsource\trelation\tentity\tpath\trule\tsupport\tcases\tweight\ttext\n"
 
-// ExplanationLines returns lines of explanations.tsv: one for each path, inverse relations with a leading ~.
+// ExplanationLines returns lines of explanations.tsv: one for each reason or path, inverse relations with a leading ~.
 func ExplanationLines(rows []parquet.Explanation) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%.6g\t%s\n",
-			r.Query, names.Field(r.Source), names.Field(QueryName(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, r.Weight, names.Field(r.Text))
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%s\t%d\t%d\t%s\t%s\n",
+			r.Query, names.Field(r.Source), names.Field(QueryName(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, names.Field(r.Rule), r.Support,
+			r.Cases, optional("%.6g", r.Weight), names.Field(r.Text))
 	}
 	return text.Bytes()
 }

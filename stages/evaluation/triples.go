@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tagnet/formats/names"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
+	"tagnet/model/graph"
 )
 
 // Triples returns the rows of observed triples, whose numbers are lines times each plus an index within a line. known
@@ -32,9 +35,9 @@ func (n Names) Triples(observed []answer.Observed, each int, known func(*answer.
 	return rows
 }
 
-// LeastPlausible orders rows, the least plausible first: by how far they are below what is usual of their relation, so
-// that facts of relations that no model predicts well are not all first. Without probabilities they are in the order of
-// byRanks.
+// LeastPlausible orders rows, the least plausible first: by how far they are below what is usual of their
+// relation, so that facts of relations that no model predicts well are not all first. Without probabilities they
+// are in the order of byRanks.
 func LeastPlausible(a, b parquet.Triple) int {
 	if a.BelowUsual != nil && b.BelowUsual != nil {
 		return cmp.Or(cmp.Compare(*b.BelowUsual, *a.BelowUsual), byRanks(a, b))
@@ -51,8 +54,8 @@ func lessLikely(a, b parquet.Triple) int {
 	return cmp.Or(byEstimate, byRanks(a, b))
 }
 
-// byRanks orders rows by the worse one of both ranks, the worst first, then by the lower score. Scores come second since
-// those of a softmax loss compare the answers of a query, and rows are of many.
+// byRanks orders rows by the worse one of both ranks, the worst first, then by the lower score. Scores come second
+// since those of a softmax loss compare the answers of a query, and rows are of many.
 func byRanks(a, b parquet.Triple) int {
 	return cmp.Or(cmp.Compare(max(b.TailRank, b.HeadRank), max(a.TailRank, a.HeadRank)),
 		cmp.Compare(min(a.TailScore, a.HeadScore), min(b.TailScore, b.HeadScore)))
@@ -83,14 +86,32 @@ func BestRelations(rows []parquet.Triple, k int) (best []parquet.Triple) {
 }
 
 // TriplesHeading is the first line of triples.tsv.
-const TriplesHeading = "query\thead\trelation\ttail\ttail_score\ttail_rank\thead_score\thead_rank\tprobability\tlog_odds\tbelow_usual\tknown\thops\n"
+const TriplesHeading = "query\thead\trelation\ttail\ttail_score\ttail_rank\thead_score\thead_rank\tprobability\tlog_odds\tbelow_usual\tknown\thops\tagainst\n"
 
 // TripleLines returns lines of triples.tsv: one for each triple.
 func TripleLines(rows []parquet.Triple) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%s\t%s\t%t\t%d\n", r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
-			r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), optional("%.6g", r.BelowUsual), r.Known, r.Hops)
+		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%s\t%s\t%t\t%d\t%s\n",
+			r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank,
+			optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), optional("%.6g", r.BelowUsual), r.Known, r.Hops, names.Field(r.Against))
 	}
 	return text.Bytes()
+}
+
+// mostAgainst is the most rules against a triple that its row has.
+const mostAgainst = 3
+
+// Against returns what speaks against a fact in a line, "" if nothing does: the best of some rules, as
+// rules.Against gives them.
+func (n Names) Against(f graph.Fact, against []rules.Reason) string {
+	var all []string
+	for _, r := range against[:min(mostAgainst, len(against))] {
+		other := n.Entity(r.Path[len(r.Path)-1])
+		if r.Path[0] != f.Head {
+			other = "the head " + n.Entity(r.Path[0])
+		}
+		all = append(all, fmt.Sprintf("%s gives %s (so in %d of %d)", rules.Text(n.Relations, r.Body), other, r.Support, r.Cases))
+	}
+	return strings.Join(all, "; ")
 }

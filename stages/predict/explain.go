@@ -21,21 +21,24 @@ const (
 	ExplanationsFile  = "explanations.tsv" // the same for reading
 )
 
-// Explain finds the paths to answers, on the processor of this process, and writes them in their order as a part of the
-// table of a folder. The context is the one that Beam passed to a DoFn.
+// Explain finds the reasons of answers and the paths to them, on the processor of this process, and writes them in
+// their order as a part of the table of a folder. The context is the one that Beam passed to a DoFn.
 func Explain(ctx context.Context, p Params, folder string, number, of int, answers []evaluation.Explained) error {
 	m, err := p.model(ctx)
+	if err != nil {
+		return err
+	}
+	mined, err := p.Rules.read(ctx)
 	if err != nil {
 		return err
 	}
 	count := explainedAnswers.Adder(ctx)
 	err = parallel.Try(ctx, m.Resources.Threads, len(answers), func(within context.Context, _, i int) error {
 		a := &answers[i]
-		explained, err := m.Explain(within, a.Query, a.Answer, p.Queries.Paths, p.Walks)
-		if err != nil {
+		var err error
+		if a.Why, err = m.Why(within, mined, a.Query, p.Queries.Paths, p.Walks); err != nil {
 			return err
 		}
-		a.Paths = explained.Paths
 		count(1)
 		return nil
 	})

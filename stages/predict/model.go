@@ -64,7 +64,9 @@ type Params struct {
 	Candidates string
 	// Probabilities of answers are read there. Optional.
 	Probabilities Probabilities
-	// Walks takes all walks for paths, like model.Walks.
+	// Rules of the graph give the reasons of answers, and what speaks against triples. Optional.
+	Rules Rules
+	// Walks adds all walks to reasons, like model.Walks.
 	Walks bool
 	// Announce is the ID under which a func(string) is registered with package worker. If it is
 	// registered in the worker's process, it is called with what the worker computes on. Optional.

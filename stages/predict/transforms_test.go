@@ -1,6 +1,7 @@
 package predict_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,11 +14,13 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/tables"
+	"tagnet/model/answer"
 	"tagnet/model/answer/workload"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/learn"
 	"tagnet/model/weights/configuration"
+	"tagnet/stages/encode"
 	"tagnet/stages/predict"
 	"tagnet/stages/stagetest"
 )
@@ -86,6 +89,15 @@ func (j job) run(t *testing.T, graphURL, checkpoints, to string, work float64, t
 	if j.lists != nil {
 		queries.Ask.Lists, params.Candidates = to+"-lists", to+"-lists"
 		must(tables.WriteLists(t.Context(), queries.Ask.Lists, *j.lists))
+	}
+	if j.split == kg.All {
+		loaded, err := encode.Load(t.Context(), graphURL)
+		must(err)
+		view, err := loaded.On(t.Context(), j.split)
+		must(err)
+		mined, url, unwritten, err := answer.Rules(t.Context(), view.Graph, threads, nil, to+"-rules")
+		must(errors.Join(err, unwritten))
+		params.Rules = predict.Rules{URL: url, Checksum: mined.Checksum}
 	}
 	params.Queries = queries
 	if j.model != nil {

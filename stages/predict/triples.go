@@ -93,7 +93,15 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	case pairs:
 		return evaluation.BestRelations(names.Triples(observed, len(loaded.Relations), isKnown, list), f.Params.Relations), nil
 	}
-	return names.Triples(observed, 1, isKnown, list), nil
+	mined, err := f.Params.Rules.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := names.Triples(observed, 1, isKnown, list)
+	for i := range rows {
+		rows[i].Against = names.Against(observed[i].Fact, mined.Against(view.Graph, observed[i].Fact))
+	}
+	return rows, nil
 }
 
 // estimates returns the estimates of triples, or nil without probabilities.

@@ -59,8 +59,13 @@ func (f Fact) Check() error {
 
 // Check returns an error for a path that no answer has.
 func (e Explanation) Check() error {
+	if e.Weight != nil {
+		if err := strict.Finite("weight", *e.Weight); err != nil {
+			return err
+		}
+	}
 	return strict.First(strict.Count("query", e.Query), checkDirection(e.Direction), strict.Between("path", e.Path, 1, 1<<30),
-		strict.Finite("weight", e.Weight))
+		strict.Between("support", e.Support, 0, e.Cases))
 }
 
 // Check returns an error for scores that no triple has.

@@ -35,7 +35,7 @@ func sampleRows[R Row](n int) []R {
 				*field = int32(i%4) + int32(c)
 			case *int64:
 				*field = 1<<33 + int64(i-c)
-				if name == "Candidates" {
+				if name == "Candidates" || name == "Cases" {
 					*field = 1 << 40
 				}
 			case *float64:

@@ -51,8 +51,8 @@ type Answer struct {
 	// Score is the logit, Rank the filtered rank among all entities, from 1, with ties counted against the answer.
 	Score float32
 	Rank  int64
-	// OtherScore and OtherRank belong to the query in the other direction, (entity, ~relation, ?), with the source as
-	// its answer.
+	// OtherScore and OtherRank belong to the query in the other direction, (entity, ~relation, ?), with the
+	// source as its answer.
 	OtherScore float32
 	OtherRank  int64
 	// Probability is that the fact is true, given that the graph does not state it; nil where none is fitted or too few
@@ -64,15 +64,19 @@ type Answer struct {
 	Hops int32
 }
 
-// Explanation is one of the best paths to an answer: a row of the table explanations.
+// Explanation is a reason for an answer, or one of the best paths to it: a row of the table explanations.
 type Explanation struct {
 	// Query, Direction, Source, Relation and Entity have the values of the Answer that is explained. A Fact is
 	// explained as an answer of the query for its tail; Query is the fact's Position.
 	Query                               int64
 	Direction, Source, Relation, Entity string
-	// Path is the rank of the path among those to the entity, from 1.
-	Path   int32
-	Weight float64
+	// Path is the rank among the reasons and then the paths of the entity, from 1.
+	Path int32
+	// Rule names the relations of a reason's path, from the head of the fact to its tail, and holds in Support of
+	// Cases. It is "" for a path that the model read, from the source to the entity, which has a Weight.
+	Rule           string
+	Support, Cases int64
+	Weight         *float64
 	// Text is the path on one line, Steps a JSON list of objects with the fields from, relation, inverse and to.
 	Text, Steps string
 }
@@ -114,6 +118,8 @@ type Triple struct {
 	Known bool
 	// Hops is the number of hops from head to tail without the triple itself, -1 if the tail is unreached.
 	Hops int32
+	// Against are the rules that speak against the triple, "" if there is none.
+	Against string
 }
 
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
@@ -147,7 +153,7 @@ type Table struct{ Name, Version string }
 func (Ranking) table() Table      { return Table{"rankings", "1"} }
 func (Prediction) table() Table   { return Table{"predictions", "3"} }
 func (Answer) table() Table       { return Table{"answers", "1"} }
-func (Explanation) table() Table  { return Table{"explanations", "1"} }
+func (Explanation) table() Table  { return Table{"explanations", "2"} }
 func (Fact) table() Table         { return Table{"facts", "2"} }
 func (Triple) table() Table       { return Table{"triples", "3"} }
 func (MessageCount) table() Table { return Table{"messages", "1"} }

@@ -366,12 +366,13 @@ class Explanation:
 
     Attributes:
         weights: What the weights of the paths are, in a sentence.
-        drawing: The paths as an SVG file; empty without a path.
+        drawing: The reasons, or without any the paths, as an SVG file; empty without either.
     """
 
     source: str
     relation: str
     answer: str
+    reasons: list[Reason]
     weights: str
     paths: list[Path]
     drawing: str | None = None
@@ -383,9 +384,36 @@ class Explanation:
             source=typed(value["source"], str),
             relation=typed(value["relation"], str),
             answer=typed(value["answer"], str),
+            reasons=[Reason.read(item) for item in typed(value["reasons"], list)],
             weights=typed(value["weights"], str),
             paths=[Path.read(item) for item in typed(value["paths"], list)],
             drawing=None if value.get("drawing") is None else typed(value.get("drawing"), str),
+        )
+
+
+@dataclass(frozen=True)
+class Reason:
+    """The schema Reason.
+
+    Attributes:
+        rule: The relations of the path, from the head of the fact to its tail.
+        support: The number of other facts of the relation that such a path joins.
+        cases: The number of other pairs that such a path joins, and whose head has an answer.
+    """
+
+    rule: str
+    support: int
+    cases: int
+    steps: list[Step]
+
+    @classmethod
+    def read(cls, value: Any) -> Reason:
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            rule=typed(value["rule"], str),
+            support=typed(value["support"], int),
+            cases=typed(value["cases"], int),
+            steps=[Step.read(item) for item in typed(value["steps"], list)],
         )
 
 
@@ -490,19 +518,21 @@ class Operations:
     def explain(
         self, source: str, relation: str, answer: str, *, k: int | None = None, walks: bool | None = None, drawing: bool | None = None
     ) -> Explanation:
-        """Why an entity is an answer of a query: the paths from the source to it that carried most of its score.
+        """Why an entity may be an answer of a query: rules of the graph that give the fact, or the paths from the source
+        that carried most of its score.
 
         Args:
             source: The name of the entity.
             relation: The name of the relation; with a leading ~ the inverse one, whose answers are heads.
             answer: The name of the entity to explain.
-            k: The most paths to return, best first.
-            walks: Return the best of all walks: also those that visit an entity twice, or differ from a better one
-                in inverse facts only.
-            drawing: Draw the paths, too.
+            k: The most reasons, and the most paths, to return, best first.
+            walks: With reasons, too, return the best of all walks: also those that visit an entity twice, or differ
+                from a better one in inverse facts only.
+            drawing: Draw the reasons, too, or without any the paths.
 
         Returns:
-            Explanation: The paths, best first; none if the answer is the source or out of reach.
+            Explanation: The reasons, or the paths, best first; neither if no rule gives the fact and the answer is
+                the source or out of reach.
         """
         return self._transport(
             "GET",

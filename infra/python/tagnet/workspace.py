@@ -198,7 +198,7 @@ class Workspace(Generic[Table]):
         return self._give(pq.read_table(self._file("ask", "answers", name, "triples")))
 
     def explanations(self, name: str = "queries", of: Literal["answers", "facts"] = "answers") -> Table:
-        """Returns the paths to each answer, or to each fact of a list."""
+        """Returns the reasons of each answer, or of each fact of a list: rules of the graph, or the paths that the model read."""
         return self._give(pq.read_table(self._file("ask" if of == "answers" else "discover", of, name, "explanations")))
 
     def messages(self, split: str = "test") -> Table:

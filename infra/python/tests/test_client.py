@@ -46,8 +46,10 @@ def test_operations(server):
     best = client.answer("Joan Eibe", "cousin_of", k=1).answers[0]
     assert not best.known
     known = next(a for a in client.answer("Joan Eibe", "cousin_of", known=True).answers if a.known)
-    path = client.explain("Joan Eibe", "cousin_of", known.entity, k=1).paths[0]
-    assert path.steps[0].from_ == "Joan Eibe" and path.steps[-1].to == known.entity
+    why = client.explain("Joan Eibe", "cousin_of", known.entity, k=1, walks=True)
+    for way in why.reasons[0], why.paths[0]:
+        assert way.steps[0].from_ == "Joan Eibe" and way.steps[-1].to == known.entity
+    assert 0 < why.reasons[0].support <= why.reasons[0].cases
     triple = client.score("Joan Eibe", "cousin_of", best.entity).triples[0]
     assert (triple.tail_score, triple.head_score) == pytest.approx((best.score, best.other_score))
     assert triple.probability == pytest.approx(best.probability, abs=1e-6)

@@ -179,7 +179,7 @@ func TestAskAboutTypes(t *testing.T) {
 	w := scoringtest.Trained(t, "typed")
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", "~next", "--sources", "type:Fizz", "--candidates", "type:Rest", "--top_k", "2",
 		"--explain", "--known")
-	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "-back-> e005") { // the known answer, without its fact
+	if !strings.Contains(out, "queries: 20 (sources: 20, relations: 1)") || !strings.Contains(out, "here e005 -~back-> e006\n") { // the known answer
 		t.Errorf("it says\n%s", out)
 	}
 	rows := askedRows(t, w, "relation-inverse-next-known-Fizz-Rest")

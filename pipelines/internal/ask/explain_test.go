@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/metrics"
@@ -23,7 +25,7 @@ import (
 func TestExplain(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	queries := scoringtest.File(t, "queries.tsv", "e003\t~next\ne050\tskip\n")
-	arguments := []string{"--workspace", w, "--queries", queries, "--top_k", "4", "--explain"}
+	arguments := []string{"--workspace", w, "--queries", queries, "--top_k", "4", "--known", "--explain"}
 	out := pipelinetest.Succeed(t, Pipeline(), arguments...)
 	folder := filepath.Join(w, "runs/main/answers/queries")
 	m, err := model.Open(t.Context(), w)
@@ -36,43 +38,60 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%s has %d lines for %d rows, the first is %q", predict.ExplanationsFile, len(lines), len(rows), lines[0])
 	}
 	last := parquet.Explanation{}
-	var paths []model.Path
+	var found model.Explanation
+	reasons := 0
 	for i, r := range rows {
 		if r.Path == 1 {
 			query := model.Query{Source: r.Source, Relation: r.Relation, Inverse: r.Direction == metrics.Head}
-			if paths, err = m.Explain(t.Context(), query, r.Entity, 10); err != nil {
+			if found, err = m.Explain(t.Context(), query, r.Entity, 10); err != nil {
 				t.Fatal(err)
 			}
 		} else if r.Path != last.Path+1 || r.Entity != last.Entity {
 			t.Errorf("row %d has path %d to %s after path %d to %s", i, r.Path, r.Entity, last.Path, last.Entity)
 		}
 		last = r
-		want := paths[r.Path-1]
-		steps, err := json.Marshal(want.Steps)
+		want, line, weight := r, "", ""
+		var of []model.Step
+		if n := int(r.Path) - 1; n < len(found.Reasons) {
+			reason := found.Reasons[n]
+			want.Rule, want.Support, want.Cases, want.Weight, want.Text = reason.Rule, int64(reason.Support), int64(reason.Cases), nil, reason.Text()
+			of, line = reason.Steps, "        "+reason.String()
+			reasons++
+		} else {
+			path := found.Paths[n-len(found.Reasons)]
+			want.Rule, want.Support, want.Cases, want.Weight, want.Text = "", 0, 0, &path.Weight, path.Text()
+			of, line, weight = path.Steps, path.String(), fmt.Sprintf("%.6g", path.Weight)
+		}
+		steps, err := json.Marshal(of)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Weight != want.Weight || r.Text != want.Text() || r.Steps != string(steps) {
-			t.Errorf("path %d to %s is %g %s %s, the library has %v", r.Path, r.Entity, r.Weight, r.Text, r.Steps, want)
+		want.Steps = string(steps)
+		if diff := cmp.Diff(want, r); diff != "" {
+			t.Errorf("row %d (-library +table):\n%s", i, diff)
 		}
 		relation := r.Relation
 		if r.Direction == metrics.Head {
 			relation = "~" + relation
 		}
-		line := strings.Join([]string{fmt.Sprint(r.Query), r.Source, relation, r.Entity, fmt.Sprint(r.Path), fmt.Sprintf("%.6g", r.Weight), r.Text}, "\t")
-		if lines[1+i] != line {
-			t.Errorf("line %d is %q, want %q", i+2, lines[1+i], line)
+		text := strings.Join([]string{fmt.Sprint(r.Query), r.Source, relation, r.Entity, fmt.Sprint(r.Path), r.Rule, fmt.Sprint(r.Support),
+			fmt.Sprint(r.Cases), weight, r.Text}, "\t")
+		if lines[1+i] != text {
+			t.Errorf("line %d is %q, want %q", i+2, lines[1+i], text)
 		}
-		if shown := strings.Contains(out, want.String()+"\n"); shown != (r.Path <= 3) {
+		if shown := strings.Contains(out, line+"\n"); shown != (r.Path <= 3) {
 			t.Errorf("path %d to %s is printed: %v", r.Path, r.Entity, shown)
 		}
+	}
+	if reasons == 0 || reasons == len(rows) {
+		t.Errorf("%d of %d rows are reasons, want some, and paths where there is none", reasons, len(rows))
 	}
 	storagetest.EveryField(t, rows)
 	if len(rows) < 10 {
 		t.Errorf("only %d paths", len(rows))
 	}
-	if strings.Count(out, "no probability") != 1 {
-		t.Errorf("what a weight is should be printed once:\n%s", out)
+	if strings.Count(out, "no probability") != 1 || strings.Count(out, "So in 8 of 10") != 1 {
+		t.Errorf("what the numbers are should be printed once:\n%s", out)
 	}
 	if again := pipelinetest.Succeed(t, Pipeline(), arguments...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 		t.Errorf("a second run prints\n%s", again)
@@ -94,7 +113,7 @@ func TestExplainWalks(t *testing.T) {
 	returning := func() (count int) {
 		for _, line := range strings.Split(strings.TrimSpace(pipelinetest.Read(t, folder, predict.ExplanationsFile)), "\n")[1:] {
 			visited := map[string]bool{}
-			for _, step := range strings.Split(strings.Split(line, "\t")[6], "-> ") {
+			for _, step := range strings.Split(strings.Split(line, "\t")[9], "-> ") {
 				name, _, _ := strings.Cut(step, " ")
 				if visited[name] {
 					count++

@@ -41,21 +41,21 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	if err != nil && err != enough {
 		return err
 	}
-	paths, err := a.ReadPaths(ctx, folder, queries)
+	reasons, err := a.ReadReasons(ctx, folder, queries)
 	if err != nil {
 		return err
 	}
 	if shown > 0 {
 		a.E.Say("\nscore and rank of the query / of the one in the other direction:")
 	}
-	// A query's answers stand below it, each with its paths.
+	// A query's answers stand below it, each with its reasons.
 	for _, r := range answers {
 		if r.Position == 1 {
 			a.E.Say("\n%s", query(r))
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(r.Entity)))
 		a.E.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
-		a.SayPaths(paths, r.Query, r.Entity)
+		a.SayReasons(reasons, r.Query, r.Entity)
 	}
 	// What is not printed, then the outputs.
 	if shown > a.shown {
@@ -64,7 +64,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	if shown == 0 {
 		a.E.Say("\nno query has an answer: every candidate is the query's source, or a known answer, which --known lists")
 	} else {
-		a.SayWeights()
+		a.SayMeaning(reasons)
 	}
 	a.E.Say("")
 	if err := a.sayAnswered(ctx, storage.Join(folder, predict.AnsweredFile)); err != nil {

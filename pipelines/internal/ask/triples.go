@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/parquet"
@@ -66,7 +67,7 @@ func (t *givenTriples) count() error {
 	t.lines, t.each = t.distinct, int64(t.file.tableKind.TriplesOf(len(t.Loaded.Relations)))
 	t.relations, t.Best = min(t.Best, len(t.Loaded.Relations)), 0
 	if t.file.tableKind == workload.GivenTriples {
-		t.relations = 0
+		t.relations, t.NeedsRules = 0, true
 		t.E.Say("triples: %s (in the graph, and scored without themselves: %s)", progress.Count(t.lines), progress.Count(t.file.inGraph))
 	}
 	t.queries = 2 * t.lines * t.each
@@ -126,6 +127,9 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(t.label(r))))
 		t.E.Say("%4d  %s%s  %s", position, t.label(r), padding, t.notes(r))
+		if r.Against != "" {
+			t.E.Say("        against it: %s", names.Escape(r.Against))
+		}
 	}
 	// What is not printed, then the outputs.
 	if more > 0 {

@@ -14,6 +14,9 @@ import (
 	"tagnet/formats/storage/storagetest"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
+	"tagnet/model/answer/rules"
+	"tagnet/model/graph"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/stages/evaluation"
@@ -37,6 +40,25 @@ func rowOf(s model.ScoredTriple, line int) parquet.Triple {
 	return r
 }
 
+// opposed sets what rules say against rows.
+func opposed(t *testing.T, w string, rows []parquet.Triple) {
+	t.Helper()
+	m, _ := scoringtest.Model(t, w, kg.All)
+	mined, err := rules.Mine(t.Context(), m.Graph, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := evaluation.Names{Entity: func(id int32) string { return m.View.Entities[id] }, Relations: m.KG.Relations}
+	for i := range rows {
+		r := &rows[i]
+		f := graph.Fact{
+			Head: int32(slices.Index(m.View.Entities, r.Head)), Relation: int32(slices.Index(m.KG.Relations, r.Relation)),
+			Tail: int32(slices.Index(m.View.Entities, r.Tail)),
+		}
+		r.Against = names.Against(f, mined.Against(m.Graph, f))
+	}
+}
+
 // TestTriples compares the table and the text with the library: facts of the graph, of another split, triples that are
 // neither, a loop and one whose tail is out of reach.
 func TestTriples(t *testing.T) {
@@ -55,7 +77,8 @@ func TestTriples(t *testing.T) {
 			flags := []string{"--workspace", w, "--queries", scoringtest.File(t, "triples.tsv", text.String())}
 			out := pipelinetest.Succeed(t, Pipeline(), flags...)
 			for _, want := range []string{"duplicate triples: 1; each is answered once", "triples: 8 (in the graph, and scored without themselves: 4)",
-				"the least plausible first", "  unreached", "answers/triples/triples.tsv"} {
+				"the least plausible of their relations first", "  unreached", "answers/triples/triples.tsv",
+				"\n        against it: ~back gives " + prefix + "004 (so in "} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
@@ -72,6 +95,7 @@ func TestTriples(t *testing.T) {
 			for i, s := range scored {
 				want = append(want, rowOf(s, i))
 			}
+			opposed(t, w, want)
 			storagetest.EveryField(t, want)
 			slices.SortFunc(want, func(a, b parquet.Triple) int {
 				return stdcmp.Or(stdcmp.Compare(a.Head, b.Head), stdcmp.Compare(a.Relation, b.Relation), stdcmp.Compare(a.Tail, b.Tail))
@@ -199,6 +223,7 @@ func TestULTRATriples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		row.Against = "" // no row of the library
 		if diff := cmp.Diff(rowOf(scored[0], int(row.Query)), row); diff != "" {
 			t.Errorf("a triple (-library +score):\n%s", diff)
 		}

@@ -345,22 +345,29 @@ func TestExplainFacts(t *testing.T) {
 	}
 	rows, explained := stagetest.Rows[parquet.Explanation](t, filepath.Join(folder, stage.ExplanationsTable)), 0
 	for _, f := range factRows(t, w, "all") {
-		paths, err := m.Explain(t.Context(), model.Query{Source: f.Head, Relation: f.Relation}, f.Tail, 10)
-		if err != nil || len(paths) > len(rows) {
-			t.Fatalf("%+v: %d paths for %d rows, error %v", f, len(paths), len(rows), err)
+		found, err := m.Explain(t.Context(), model.Query{Source: f.Head, Relation: f.Relation}, f.Tail, 10)
+		var texts, printed []string
+		for _, reason := range found.Reasons {
+			texts, printed = append(texts, reason.Text()), append(printed, reason.String())
 		}
-		for i, want := range paths {
+		for _, path := range found.Paths {
+			texts, printed = append(texts, path.Text()), append(printed, path.String())
+		}
+		if err != nil || len(texts) > len(rows) {
+			t.Fatalf("%+v: %d reasons for %d rows, error %v", f, len(texts), len(rows), err)
+		}
+		for i, want := range texts {
 			r := rows[i]
 			if r.Query != f.Position || r.Source != f.Head || r.Relation != f.Relation || r.Direction != metrics.Tail || r.Entity != f.Tail ||
-				r.Path != int32(i+1) || r.Text != want.Text() {
+				r.Path != int32(i+1) || r.Text != want {
 				t.Fatalf("%+v is explained by %+v, want %v", f, r, want)
 			}
-			if printed := strings.Contains(out, want.String()+"\n"); f.Position <= 20 && i < 2 && !printed {
-				t.Errorf("a path of fact %d is not printed: %v\n%s", f.Position, want, out)
+			if f.Position <= 20 && i < 2 && !strings.Contains(out, printed[i]+"\n") {
+				t.Errorf("a reason of fact %d is not printed: %s\n%s", f.Position, printed[i], out)
 			}
 		}
-		rows = rows[len(paths):]
-		explained += min(1, len(paths))
+		rows = rows[len(texts):]
+		explained += min(1, len(texts))
 	}
 	if len(rows) > 0 || explained < 100 {
 		t.Errorf("%d rows too many; %d facts are explained", len(rows), explained)

@@ -23,7 +23,6 @@ func (d *discovering) show(ctx context.Context, fresh bool) error {
 	if err := d.showFirst(ctx, folder, summary.Listed); err != nil {
 		return err
 	}
-	d.SayWeights()
 	d.E.Say("")
 	d.SayUncertain(fresh)
 	d.saySummary(summary)
@@ -52,17 +51,18 @@ func (d *discovering) showFirst(ctx context.Context, folder string, listed int64
 	if err != nil && err != errEnough {
 		return err
 	}
-	paths, err := d.ReadPaths(ctx, folder, positions)
+	reasons, err := d.ReadReasons(ctx, folder, positions)
 	if err != nil {
 		return err
 	}
 	for _, f := range facts {
 		d.E.Say("%5d  %s", f.Position, factLine(f))
-		d.SayPaths(paths, f.Position, f.Tail)
+		d.SayReasons(reasons, f.Position, f.Tail)
 	}
 	if rest := listed - shown; rest > 0 {
 		d.E.Say("  ... and %s more in the files", progress.Count(rest))
 	}
+	d.SayMeaning(reasons)
 	return nil
 }
 

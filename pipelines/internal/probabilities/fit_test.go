@@ -39,7 +39,7 @@ func trained(t *testing.T) (w, file string) {
 		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 40)))
 		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "2")
 	})
-	found, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "*.json"))
+	found, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "[0-9a-f]*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%q, %v, want one file", found, err)
 	}
@@ -489,7 +489,7 @@ func TestTooFew(t *testing.T) {
 		if estimator, err := f.Estimator(probability.Presumed{Missing: .05}); estimator != nil || err != nil {
 			t.Errorf("%v, %v, want no estimator", estimator, err)
 		}
-		kept, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "*.json"))
+		kept, err := filepath.Glob(filepath.Join(w, answer.ProbabilitiesFolder, "[0-9a-f]*.json"))
 		if err != nil || len(kept) != 1 {
 			t.Fatalf("%q, %v, want one file", kept, err)
 		}

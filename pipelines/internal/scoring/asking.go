@@ -15,6 +15,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
@@ -22,6 +23,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/probabilities"
+	"tagnet/stages/encode"
 	"tagnet/stages/predict"
 )
 
@@ -75,6 +77,10 @@ type Asking struct {
 	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and
 	// answers have none.
 	Probabilities predict.Probabilities
+	// NeedsRules is set if the results need the rules of the graph. Rules is where workers read them.
+	NeedsRules bool
+	Rules      predict.Rules
+	mined      *rules.Rules
 	// Explained is about how many answers or facts --explain explains.
 	Explained int64
 
@@ -92,7 +98,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 	if err != nil {
 		return nil, err
 	}
-	a := &Asking{Run: r, AskFlags: f}
+	a := &Asking{Run: r, AskFlags: f, NeedsRules: f.explain}
 	if about == kg.All {
 		a.Fit, err = probabilities.OpenFit(ctx, e, a.Model, a.Resources)
 		if err != nil {
@@ -148,7 +154,15 @@ func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) 
 		u.Task, u.Paths = u.Task+" and explaining", a.Kept()
 		u.Rows += rowsOfPath * min(a.Explained*int64(a.Kept()), budget.Shards*workload.MaxPaths)
 	}
-	err := a.Run.Divide(ctx, queries, work+a.explainingWork(), u, a.Fit.Estimate())
+	other := a.Fit.Estimate()
+	if a.NeedsRules {
+		sizes, err := encode.SizesOf(ctx, a.Loaded, a.GraphName)
+		if err != nil {
+			return err
+		}
+		other = other.Or(probabilities.EstimateRules(sizes))
+	}
+	err := a.Run.Divide(ctx, queries, work+a.explainingWork(), u, other)
 	a.Cost.Seconds, a.Cost.AtMost = a.Cost.Seconds+a.Fit.Seconds(), true
 	return err
 }
@@ -160,8 +174,8 @@ func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.L
 	return s
 }
 
-// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted. configuration returns the
-// configuration of the output, with what is recorded of the probabilities.
+// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted, and finds the rules.
+// configuration returns the configuration of the output, with what is recorded of the probabilities.
 func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any,
 	jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
@@ -185,12 +199,26 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 			}
 			output.Configuration = configuration()
 		}
+		if a.NeedsRules {
+			if _, err := a.FindRules(ctx, output.URL()); err != nil {
+				return nil, err
+			}
+		}
 		return jobs()
 	})
 	if mismatch := new(workspace.Mismatch); errors.As(err, &mismatch) && len(mismatch.Differences) > 0 {
 		err = fmt.Errorf("%w; or --output NAME to keep both", err)
 	}
 	return made, err
+}
+
+// FindRules returns the rules of the graph that is asked, which are kept in the workspace or else in the
+// folder of the results.
+func (a *Asking) FindRules(ctx context.Context, folder string) (_ *rules.Rules, err error) {
+	if a.mined == nil {
+		a.mined, a.Rules, err = probabilities.Rules(ctx, a.E, a.View.Graph, a.Allotment.Threads, folder)
+	}
+	return a.mined, err
 }
 
 // SayUncertain says why answers have no probabilities, where that was not said before.

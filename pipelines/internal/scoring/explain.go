@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"slices"
 
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
@@ -29,10 +30,12 @@ const (
 )
 
 func (f *explainFlags) register(set *flag.FlagSet) {
-	set.BoolVar(&f.explain, "explain", false, "also say why: for each answer or fact, the paths that carried most of its score")
+	set.BoolVar(&f.explain, "explain", false, "also say why: for each answer or fact, the rules of the graph that give it, or the paths that carried most "+
+		"of its score")
 	set.BoolVar(&f.walks, "walks", false,
-		"explain by the best of all walks: also those that visit an entity twice, or differ from a better one in inverse facts only")
-	set.IntVar(&f.paths, "paths", pathsShown, "paths that --explain prints for each answer, 1 to 1000; the files have the best 10, or so many if that is more")
+		"with rules, too, show what the model read: the best of all walks, also those that visit an entity twice, or differ in inverse facts only")
+	set.IntVar(&f.paths, "paths", pathsShown, "rules and paths that --explain prints for each answer, 1 to 1000 each; the files have the best 10, or so "+
+		"many if that is more")
 }
 
 func (f *explainFlags) check() error {
@@ -99,31 +102,30 @@ func (a *Asking) FollowExplanations(ctx context.Context, bar *progress.Bar) (sto
 	return bar.Also("explaining", a.Explained, "answers").Follow(ctx, predict.AnswersCounter)
 }
 
-// Paths are the explanations of printed answers, by the number of the query, or the position of the
+// Reasons are the explanations of printed answers, by the number of the query, or the position of the
 // fact, and the answer.
-type Paths map[pathsOf][]parquet.Explanation
+type Reasons map[reasonsOf][]parquet.Explanation
 
-type pathsOf struct {
+type reasonsOf struct {
 	query  int64
 	entity string
 }
 
-// ReadPaths returns the first paths to the answers of queries, or to facts, that are printed: they are the
+// ReadReasons returns the reasons of the answers to queries, or of facts, that are printed: they are the
 // first of the table.
-func (a *Asking) ReadPaths(ctx context.Context, folder string, queries map[int64]bool) (Paths, error) {
+func (a *Asking) ReadReasons(ctx context.Context, folder string, queries map[int64]bool) (Reasons, error) {
 	if !a.explain {
 		return nil, nil
 	}
-	shown := Paths{}
-	enough := errors.New("the paths that are printed are read")
+	shown := Reasons{}
+	enough := errors.New("the reasons that are printed are read")
 	err := parquet.EachPart(ctx, storage.Join(folder, predict.ExplanationsTable), func(rows []parquet.Explanation) error {
 		for _, r := range rows {
 			if !queries[r.Query] {
 				return enough
 			}
-			if key := (pathsOf{r.Query, r.Entity}); len(shown[key]) < a.paths {
-				shown[key] = append(shown[key], r)
-			}
+			key := reasonsOf{r.Query, r.Entity}
+			shown[key] = append(shown[key], r)
 		}
 		return nil
 	})
@@ -133,16 +135,38 @@ func (a *Asking) ReadPaths(ctx context.Context, folder string, queries map[int64
 	return shown, nil
 }
 
-// SayPaths prints the paths below an answer to a query.
-func (a *Asking) SayPaths(paths Paths, query int64, entity string) {
-	for _, r := range paths[pathsOf{query, entity}] {
-		a.E.Say("        %6s  %s", model.FormatWeight(r.Weight), names.Escape(r.Text))
+// SayReasons prints why an answer may be one, below it: so many rules, then so many paths, as are asked for.
+func (a *Asking) SayReasons(reasons Reasons, query int64, entity string) {
+	rules, paths := 0, 0
+	for _, r := range reasons[reasonsOf{query, entity}] {
+		switch {
+		case r.Weight == nil:
+			if rules++; rules <= a.paths {
+				a.E.Say("        %s: so in %s of %s; here %s", names.Escape(r.Rule), progress.Count(r.Support), progress.Count(r.Cases), names.Escape(r.Text))
+			}
+		case paths < a.paths:
+			if paths++; paths == 1 {
+				a.E.Say("        what the model read:")
+			}
+			a.E.Say("        %6s  %s", model.FormatWeight(*r.Weight), names.Escape(r.Text))
+		}
 	}
 }
 
-// SayWeights prints once what the weights of paths are.
-func (a *Asking) SayWeights() {
-	if a.explain {
+// SayMeaning prints once what the numbers of the reasons are.
+func (a *Asking) SayMeaning(reasons Reasons) {
+	has := func(isPath bool) bool {
+		for _, list := range reasons {
+			if slices.ContainsFunc(list, func(r parquet.Explanation) bool { return isPath == (r.Weight != nil) }) {
+				return true
+			}
+		}
+		return false
+	}
+	if has(false) {
+		a.E.Say("\nSo in 8 of 10: such a path joins 10 other pairs whose head has an answer, and the graph states 8 of them.")
+	}
+	if has(true) {
 		a.E.Say("\n%s", explanation.Weights(a.Model.Configuration))
 	}
 }

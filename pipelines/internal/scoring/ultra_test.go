@@ -72,7 +72,7 @@ func TestULTRA(t *testing.T) {
 func TestULTRAExplained(t *testing.T) {
 	w := scoringtest.WordNet(t)
 	out := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--model", scoringtest.ULTRAFile(t, nil),
-		"--queries", scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--explain")
+		"--queries", scoringtest.File(t, "queries.tsv", "e003\t~_has_part\n"), "--top_k", "5", "--walks")
 	folder := filepath.Join(w, "runs/main/answers/queries")
 	m, err := model.Open(t.Context(), w, model.WithCheckpoint(filepath.Join(folder, scoring.WeightsFolder, "epoch-000.json")))
 	if err != nil {
@@ -81,15 +81,20 @@ func TestULTRAExplained(t *testing.T) {
 	if weights := m.PathWeights(); !strings.Contains(out, "\n"+weights+"\n") || !strings.Contains(weights, "not all of a score comes along paths") {
 		t.Errorf("the weights of paths are %q in\n%s", weights, out)
 	}
-	explained := map[string][]model.Path{}
-	for _, p := range stagetest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable)) {
-		if explained[p.Entity] == nil {
-			if explained[p.Entity], err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, p.Entity, 10); err != nil {
+	explained := map[string]model.Explanation{}
+	for _, r := range stagetest.Rows[parquet.Explanation](t, filepath.Join(folder, predict.ExplanationsTable)) {
+		found, asked := explained[r.Entity]
+		if !asked {
+			if found, err = m.Explain(t.Context(), model.Query{Source: "e003", Relation: "~_has_part"}, r.Entity, 10, model.Walks()); err != nil {
 				t.Fatal(err)
 			}
+			explained[r.Entity] = found
 		}
-		if want := explained[p.Entity][p.Path-1]; p.Weight != want.Weight || p.Text != want.Text() {
-			t.Errorf("path %d to %s is %g %s, want %v", p.Path, p.Entity, p.Weight, p.Text, want)
+		if r.Weight == nil {
+			continue
+		}
+		if want := found.Paths[int(r.Path)-len(found.Reasons)-1]; *r.Weight != want.Weight || r.Text != want.Text() {
+			t.Errorf("path %d to %s is %g %s, want %v", r.Path, r.Entity, *r.Weight, r.Text, want)
 		}
 	}
 	if len(explained) != 5 {

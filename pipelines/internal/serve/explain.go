@@ -18,11 +18,11 @@ type explanation struct {
 	Source   string `json:"source"`
 	Relation string `json:"relation"`
 	Answer   string `json:"answer"`
+	model.Explanation
 	// Weights says in a sentence what the weights of the paths are.
 	Weights string `json:"weights"`
-	// Paths are ways through the graph from the source to the answer, the best first.
-	Paths []model.Path `json:"paths"`
-	// Drawing is an SVG file, empty without a path, and left out unless it was wanted.
+	// Drawing is an SVG file of the reasons, or of the paths where there are none. It is empty without these, and left
+	// out unless it was wanted.
 	Drawing *string `json:"drawing,omitempty"`
 }
 
@@ -61,11 +61,17 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The paths, and the chart of them for the page.
-	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Weights: s.model.PathWeights(),
-		Paths: append([]model.Path{}, found...)}
+	// The reasons and paths, and the chart of them for the page.
+	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Explanation: found, Weights: s.model.PathWeights()}
 	if drawing {
-		svg := chart.Paths(found)
+		drawn := found.Paths
+		for i, reason := range found.Reasons {
+			if i == 0 {
+				drawn = nil
+			}
+			drawn = append(drawn, model.Path{Weight: float64(reason.Support) / float64(max(1, reason.Cases)), Steps: reason.Steps})
+		}
+		svg := chart.Paths(drawn)
 		if svg != "" {
 			svg = string(chart.File(svg))
 		}

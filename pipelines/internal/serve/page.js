@@ -223,7 +223,7 @@ $("relation").addEventListener("change", () => {
   $("relation").focus();
 });
 
-// One answer of the query: a row of the table, and a row for its paths.
+// One answer of the query: a row of the table, and a row for its reasons.
 function row(query, answer, rank, probable) {
   const line = make("tr"), name = make("th", undefined, {scope: "row"}), link = make("a", undefined, {href: "?" + new URLSearchParams({source: answer.entity})});
   link.append(named(answer.entity));
@@ -245,9 +245,9 @@ function row(query, answer, rank, probable) {
     why.setAttribute("aria-expanded", String(!below.hidden));
     if (loaded || below.hidden) return;
     loaded = true;
-    paths.textContent = "Looking for the paths \u2026";
+    paths.textContent = "Looking for reasons \u2026";
     try {
-      showPaths(paths, await get("explain", {source: query.source, relation: query.relation, answer: answer.entity, k: 5, drawing: "true"}));
+      showWhy(paths, await get("explain", {source: query.source, relation: query.relation, answer: answer.entity, k: 5, drawing: "true"}));
     } catch (problem) {
       loaded = false;
       paths.replaceChildren(make("div", problem.error, {class: "alert"}));
@@ -256,29 +256,40 @@ function row(query, answer, rank, probable) {
   return [line, below];
 }
 
-function showPaths(cell, found) {
-  if (!found.paths.length) {
-    cell.textContent = found.answer === found.source ? "The answer is the source itself, to which no path is sought." : "No path leads there within the model's layers.";
-    return;
-  }
+// ways returns a list of ways through the graph, each with a note behind it.
+function ways(list, note) {
   const texts = make("ol");
-  for (const path of found.paths) {
+  for (const way of list) {
     const item = make("li");
-    item.append(named(path.steps[0].from));
-    for (const step of path.steps) {
+    item.append(named(way.steps[0].from));
+    for (const step of way.steps) {
       const relation = named((step.inverse ? "~" : "") + step.relation);
       relation.className = "relation";
       item.append(" ", relation, " ", named(step.to));
     }
-    item.append(" ", make("span", "(weight " + number(path.weight, 3) + ")", {class: "weight"}));
+    item.append(" ", make("span", "(" + note(way) + ")", {class: "weight"}));
     texts.append(item);
   }
+  return texts;
+}
+
+// showWhy shows the rules of the graph that give an answer, and the paths that the model read where there is none.
+function showWhy(cell, found) {
+  if (!found.reasons.length && !found.paths.length) {
+    cell.textContent = found.answer === found.source ? "The answer is the source itself, to which no path is sought." : "No rule gives it, and no path leads there within the model's layers.";
+    return;
+  }
+  const texts = make("div");
+  if (found.reasons.length) texts.append(ways(found.reasons, reason => `so in ${reason.support.toLocaleString("en")} of ${reason.cases.toLocaleString("en")}`),
+    make("p", "So in 8 of 10: such a path joins 10 other pairs whose head has an answer, and the graph states 8 of them.", {class: "weight"}));
+  if (found.paths.length) texts.append(make("h3", "What the model read"), ways(found.paths, path => "weight " + number(path.weight, 3)),
+    make("p", found.weights, {class: "weight"}));
   const why = make("div", undefined, {class: "why"});
   // This page has the style of the drawing. Its policy refuses that of the file, which the browser would say on the console.
   const drawn = new DOMParser().parseFromString(found.drawing.replace(/<style>[^]*?<\/style>/, ""), "image/svg+xml").documentElement;
   if (drawn.localName === "svg") why.append(document.importNode(drawn, true));
   why.append(texts);
-  cell.replaceChildren(why, make("p", found.weights, {class: "weight"}));
+  cell.replaceChildren(why);
 }
 
 // remarks returns what answers are, and how they are ordered, in sentences.

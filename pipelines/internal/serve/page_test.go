@@ -77,12 +77,20 @@ func TestPageAnswers(t *testing.T) {
 		pipelinetest.EvaluateOnPage[bool](p, fmt.Sprintf(`(document.querySelectorAll("#answers button")[%d].focus(), true)`, row))
 		p.Press("Enter")
 		p.Wait(`document.querySelector("td.paths svg")`)
-		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) == 0 || !strings.HasPrefix(got[0], "Person 01 ") ||
-			!strings.Contains(got[0], "weight") {
-			t.Errorf("paths %q", got)
+		why, err := s.model.Explain(t.Context(), asQueries("Person 01", "<b>skips</b>")[0], want[0].List[row].Entity, 5)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := list[string](p, "tr:not([hidden]) td.paths p", "e.textContent"); len(got) != 1 || got[0] != s.model.PathWeights() {
-			t.Errorf("below the paths %q, want what their weights are", got)
+		note, below := "weight", s.model.PathWeights()
+		if len(why.Reasons) > 0 {
+			note, below = fmt.Sprintf("(so in %d of %d)", why.Reasons[0].Support, why.Reasons[0].Cases), "So in 8 of 10: "
+		}
+		if got := list[string](p, "tr:not([hidden]) td.paths li", "e.textContent"); len(got) != len(why.Reasons)+len(why.Paths) ||
+			!strings.HasPrefix(got[0], "Person 01 ") || !strings.Contains(got[0], note) {
+			t.Errorf("reasons %q, want %d with %q", got, len(why.Reasons)+len(why.Paths), note)
+		}
+		if got := list[string](p, "tr:not([hidden]) td.paths p", "e.textContent"); len(got) != 1 || !strings.HasPrefix(got[0], below) {
+			t.Errorf("below the reasons %q, want what their numbers are", got)
 		}
 		if n := p.Overflow(); n > 0 {
 			t.Errorf("%d wide, with paths: %d pixels too wide", width, n)

@@ -43,8 +43,9 @@ func (s *server) probabilities() string {
 	return fmt.Sprintf("%s%d%%", stateFitting, 100*s.fitting.done.Load()/max(1, s.fitting.total.Load()))
 }
 
-// fit begins to make the probabilities of the model, unless it has them, once the fit of the earlier server, which may
-// be nil, has ended. It ends with ctx or by stopFit. said is called with a line about the result.
+// fit begins to find the rules of the graph, and to make the probabilities of the model unless it has them, once
+// the fit of the earlier server, which may be nil, has ended. It ends with ctx or by stopFit. said is called with a
+// line about the result.
 func (s *server) fit(ctx context.Context, earlier *server, said func(line string)) {
 	ctx, s.fitting.cancel = context.WithCancel(ctx)
 	s.fitting.ended = make(chan struct{})
@@ -57,12 +58,9 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 		if earlier != nil {
 			earlier.stopFit()
 		}
-		if fitted {
-			return
-		}
 		err := s.fitOnce(ctx)
 		switch limit, _ := s.model.Presumed(); {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || fitted:
 		case err == nil:
 			said(withProbabilities(limit))
 		default:
@@ -73,8 +71,8 @@ func (s *server) fit(ctx context.Context, earlier *server, said func(line string
 	}()
 }
 
-// fitOnce fits the probabilities of the model. A panic becomes an error, and its stack is logged as a
-// failure of the server.
+// fitOnce finds the rules of the graph, and fits the probabilities of the model unless it has them. A panic becomes an
+// error, and its stack is logged as a failure of the server.
 func (s *server) fitOnce(ctx context.Context) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -86,6 +84,7 @@ func (s *server) fitOnce(ctx context.Context) (err error) {
 			_, _ = s.failures.Write(broken.Stack)
 		}
 	}()
+	_ = s.model.MineRules(ctx, nil) // a request for reasons tells the error
 	return s.model.Fit(ctx, func(done, total int64) {
 		s.fitting.total.Store(total)
 		s.fitting.done.Store(done)

@@ -40,7 +40,7 @@ func ready(t testing.TB, url string) (before []string) {
 func written(t testing.TB, workspace string) (file string) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(5 * time.Millisecond) {
-		found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "*.json"))
+		found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "[0-9a-f]*.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

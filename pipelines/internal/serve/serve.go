@@ -24,6 +24,7 @@ import (
 	"tagnet/model/engine/relations"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/encode"
 )
@@ -201,7 +202,7 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	const perName, perQuery = 64, 64 << 10 // the index of names, which has copies; a query that waits, with its body and answers
 	sizes.Graph += perName*sizes.Entities + sizes.Graph/4
 	estimate := budget.ForModel(sizes, opened.Configuration, use)
-	estimate.Held += perQuery * int64(f.queue)
+	estimate.Held += perQuery*int64(f.queue) + probabilities.EstimateRules(sizes).Held - sizes.Graph
 	// During a reload both models are held.
 	needed, threads := estimate, f.Threads
 	if earlier != nil {

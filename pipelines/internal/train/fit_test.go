@@ -19,7 +19,7 @@ import (
 // may be beside it.
 func fittedOf(t *testing.T, workspace string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "*.json"))
+	found, err := filepath.Glob(filepath.Join(workspace, answer.ProbabilitiesFolder, "[0-9a-f]*.json"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%q, %v, want one file", found, err)
 	}

@@ -114,8 +114,9 @@ func answersInTheLibrary(t *testing.T, w string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paths, err := opened.Explain(t.Context(), model.Query{Source: "e001", Relation: "next"}, answers.List[0].Entity, 1); err != nil || len(paths) != 1 {
-		t.Errorf("explaining: %v, %v", paths, err)
+	why, err := opened.Explain(t.Context(), model.Query{Source: "e001", Relation: "next"}, answers.List[0].Entity, 1, model.Walks())
+	if err != nil || len(why.Paths) != 1 {
+		t.Errorf("explaining: %v, %v", why.Paths, err)
 	}
 	queries := filepath.Join(t.TempDir(), "queries.tsv")
 	pipelinetest.Write(t, queries, "e001\tnext\n")

@@ -1,0 +1,85 @@
+package answer
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"tagnet/model/graph"
+)
+
+// couples returns a graph of couples, one of which has its fact in one direction only.
+func couples(t *testing.T, n int32) *graph.Graph {
+	t.Helper()
+	var facts []graph.Fact
+	for i := range n {
+		facts = append(facts, graph.Fact{Head: 2 * i, Tail: 2*i + 1})
+		if i > 0 {
+			facts = append(facts, graph.Fact{Head: 2*i + 1, Tail: 2 * i})
+		}
+	}
+	g, err := graph.New(int(2*n), 1, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestRulesAreKept checks that the file of a graph's rules has the same bytes for any threads, that it is read, and
+// made again where it is damaged, of another graph or of another version.
+func TestRulesAreKept(t *testing.T) {
+	t.Parallel()
+	g, root := couples(t, 12), t.TempDir()
+	file := filepath.Join(root, ProbabilitiesFolder, RulesFile(g))
+	if RulesFile(couples(t, 13)) == RulesFile(g) {
+		t.Fatal("two graphs have one file")
+	}
+	mined := 0
+	find := func(threads int) {
+		r, url, unwritten, err := Rules(t.Context(), g, threads, func(done, _ int) { mined += done }, root)
+		if err != nil || unwritten != nil || url != file || len(r.List) == 0 || r.Checksum == "" {
+			t.Fatalf("%v in %s, %v, %v, want rules in %s", r, url, unwritten, err, file)
+		}
+	}
+	find(1)
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mined = 0
+	if find(1); mined > 0 {
+		t.Error("what is kept is made again")
+	}
+	version := slices.Replace(slices.Clone(want), len(`{"format_version":`), len(`{"format_version":1`), '9')
+	for name, content := range map[string]string{"damaged": string(want[:len(want)/2]), "of another version": string(version), "": ""} {
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		find(3)
+		if got, err := os.ReadFile(file); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a file that is %s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// TestRulesElsewhere checks that rules are kept below another root where the first cannot be written, and
+// nowhere without any.
+func TestRulesElsewhere(t *testing.T) {
+	t.Parallel()
+	g, full, another := couples(t, 12), t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, ProbabilitiesFolder), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for want, roots := range map[string][]string{
+		filepath.Join(another, ProbabilitiesFolder, RulesFile(g)): {full, another}, "": {full},
+	} {
+		r, url, unwritten, err := Rules(t.Context(), g, 1, nil, roots...)
+		if err != nil || unwritten == nil || url != want || len(r.List) == 0 {
+			t.Errorf("%s, %v, %v, want %s and why the first cannot be written", url, unwritten, err, want)
+		}
+	}
+	if _, url, unwritten, err := Rules(t.Context(), g, 1, nil); url != "" || unwritten != nil || err != nil {
+		t.Errorf("%s, %v, %v, want no file", url, unwritten, err)
+	}
+}
