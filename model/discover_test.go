@@ -89,9 +89,8 @@ func compareWays(t *testing.T, facts []model.Triple, m *model.Model) {
 		if !(math.Abs(*got.Probability-*same.Probability) <= 1e-6) {
 			t.Errorf("%s: %v has the probability %v, want %v", way, got.Triple, *got.Probability, want[got.Triple])
 		}
-		got.Probability, got.LogOdds, got.Hops = same.Probability, same.LogOdds, same.Hops
-		if diff := cmp.Diff(same, got); diff != "" {
-			t.Errorf("%s: %v (-listed +asked):\n%s", way, got.Triple, diff)
+		if got.AsTail != same.AsTail || got.AsHead != same.AsHead || got.Known != same.Known {
+			t.Errorf("%s: %+v, want %+v", way, got, same)
 		}
 	}
 	queries, compared := everyQuery(m), 0
