@@ -68,7 +68,8 @@ func ExampleTrain() {
 	fmt.Println(len(m.Entities()), "entities,", strings.Join(m.Relations(), " and "))
 	fmt.Println(m.Checkpoint())
 	// Output:
-	// 32 entities, grandparent_of and parent_of epoch-030
+	// 32 entities, grandparent_of and parent_of
+	// epoch-030
 }
 
 // Discover is the shortest way from facts to those that they lack. Without WithTraining nothing is trained.
