@@ -12,7 +12,7 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// learn lists new facts in the order of the confidence of rules of one and two steps. Where a head has one tail, or a
+// learn lists new facts in the order of the confidence (shrunk) of rules of one and two steps. Where a head has one tail, or a
 // tail one head, it lists no other.
 func learn(ctx context.Context, r removal) (list []parquet.Fact, err error) {
 	k, err := kg.New(r.kept, nil, nil)
@@ -29,7 +29,7 @@ func learn(ctx context.Context, r removal) (list []parquet.Fact, err error) {
 		return len(rule.Body) > 2 || r.relations != "all" && !slices.Contains(wanted, k.Relations[rule.Relation])
 	})
 	slices.SortStableFunc(mined.List, func(a, b rules.Rule) int {
-		return cmp.Or(cmp.Compare(b.Confidence(), a.Confidence()), cmp.Compare(b.Support, a.Support))
+		return cmp.Compare(shrunk(b), shrunk(a))
 	})
 	answers, only := onlyAnswers(r.kept)
 	known := setOf(r.kept)
@@ -48,6 +48,9 @@ func learn(ctx context.Context, r removal) (list []parquet.Fact, err error) {
 	}
 	return list, nil
 }
+
+// shrunk returns the confidence of a rule as if it had failed in five more cases: those of few cases are not first.
+func shrunk(r rules.Rule) float64 { return float64(r.Support) / float64(r.Cases+5) }
 
 // ends returns where the paths along a body end.
 func ends(g *graph.Graph, x int32, body []int32) []int32 {
