@@ -180,15 +180,15 @@ func (c *candidate) schedule(d *decision, minutes float64) error {
 	// What is left when the measurement of all choices ends is not known yet: each takes as long as this one.
 	fit := func(t learn.Timetable) float64 {
 		c.timetable = t
-		return fitMargin * c.fit.Seconds(c.chosenSettings().Configuration)
+		return c.fit.Seconds(c.chosenSettings().Configuration)
 	}
 	var lacks float64
 	c.timetable, lacks = c.perQuery.TimetableBefore(fit, time.Until(c.ends).Seconds(), c.Configuration, int(c.facts), c.valid, extra)
 	if lacks == 0 {
 		return nil
 	}
-	// With more minutes, the measurement takes longer, too.
-	return &tooShort{minutes, minutes + fitMargin*lacks/60, d.e.Workspace.Command("discover", "--model", "zero")}
+	const longer = 1.1 // with more minutes, the measurement takes longer, too
+	return &tooShort{minutes, minutes + longer*lacks/60, d.e.Workspace.Command("discover", "--model", "zero")}
 }
 
 // mostAdjacent is the share of validation facts between whose ends the graph has an edge, from which a choice does not

@@ -31,8 +31,6 @@ const (
 	// measuring is the part of the time in which the speed of the choices is measured, mostMeasured the most seconds
 	// for one of them.
 	measuring, mostMeasured = .06, 3.
-	// fitMargin is the reserve for the fit of probabilities, as a multiple of the time that it was measured to take.
-	fitMargin = 1.1
 	// measuringAgain is the part of the time of each measurement of the fit while the training runs.
 	measuringAgain = .01
 )
@@ -176,7 +174,7 @@ func (p *plan) measureFit(ctx context.Context, weights *parameters.Set[float32],
 
 // endsBefore returns when a training has to end, so that the fit after it is made in time.
 func (p *plan) endsBefore(c configuration.Configuration) time.Time {
-	return p.ends.Add(-time.Duration(fitMargin * p.fit.Seconds(c) * float64(time.Second)))
+	return p.ends.Add(-time.Duration(p.fit.Seconds(c) * float64(time.Second)))
 }
 
 // replan measures the fit by the weights so far: see learn.Replan.
