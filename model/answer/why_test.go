@@ -83,3 +83,15 @@ func TestRulesElsewhere(t *testing.T) {
 		t.Errorf("%s, %v, %v, want no file", url, unwritten, err)
 	}
 }
+
+// TestGraphWithoutRules keeps that a graph has no rules.
+func TestGraphWithoutRules(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for range 2 {
+		r, url, unwritten, err := Rules(t.Context(), couples(t, 1), 1, nil, root)
+		if err != nil || unwritten != nil || url == "" || len(r.List) > 0 {
+			t.Fatalf("%v in %s, %v, %v, want none in a file", r, url, unwritten, err)
+		}
+	}
+}

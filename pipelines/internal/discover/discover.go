@@ -14,6 +14,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/predict/discover"
 )
@@ -44,6 +45,7 @@ type discovering struct {
 	queries, backward int64
 	record            recorded // but for what the model and the probabilities are
 	folder            string
+	found             probabilities.Found
 }
 
 // listsFile ends the names of the tables of lists of entities, in the folder of the spill files.
@@ -58,6 +60,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
+	opened.NeedsRules = true
 	d := &discovering{Asking: opened, flags: f}
 	if err := d.read(ctx); err != nil {
 		return err
@@ -69,8 +72,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	output := d.NewOutput("discover", d.folder, d.queries, d.loads(), d.jobs)
-	output.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, discover.Table + "/"}, d.ExplanationOutputs()...)
+	output.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, probabilities.RulesFile, discover.Table + "/"}, d.ExplanationOutputs()...)
 	made, err := d.Write(ctx, &output, d.recorded, func() (map[string]int64, error) {
+		if err := d.writeRules(output.Lock().Guard(ctx)); err != nil {
+			return nil, err
+		}
 		return map[string]int64{"queries": d.queries}, d.runJobs(ctx, output.Lock())
 	})
 	if err != nil {
@@ -134,6 +140,27 @@ func (d *discovering) ask(heads, tails []int32, entities int64) {
 	}
 	d.E.Say("queries: %s, and backward at most %s (relations: %s)", progress.Count(d.queries), progress.Count(d.backward),
 		progress.Count(int64(len(d.relations))))
+}
+
+// find finds the rules of the graph and what they say that it lacks, unless it is found.
+func (d *discovering) find(ctx context.Context) error {
+	if d.found.Relations != nil {
+		return nil
+	}
+	mined, err := d.FindRules(ctx, d.E.Workspace.Path(d.folder))
+	if err != nil {
+		return err
+	}
+	d.found = probabilities.NewFound(d.Loaded.Relations, mined, mined.Findings(d.View.Graph))
+	return nil
+}
+
+// writeRules writes the rules of the graph beside the list.
+func (d *discovering) writeRules(ctx context.Context) error {
+	if err := d.find(ctx); err != nil {
+		return err
+	}
+	return storage.WriteFile(ctx, d.E.Workspace.Path(d.folder, probabilities.RulesFile), d.found.Text())
 }
 
 // jobs returns the pipelines of a list, in their order.

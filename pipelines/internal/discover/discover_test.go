@@ -24,6 +24,7 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/pipelines/internal/scoring/scoringtest"
 	"tagnet/pipelines/internal/train"
 	"tagnet/stages/evaluation"
@@ -202,7 +203,8 @@ func checkDiscovery(t *testing.T, w string, k int, got []parquet.Fact, backward 
 		t.Errorf("probabilities presume %+v", p)
 	}
 	for name := range pipelinetest.Files(t, folder) {
-		if first, _, _ := strings.Cut(filepath.ToSlash(name), "/"); !slices.Contains([]string{"facts", "facts.tsv", "facts.json", "manifest.json"}, first) {
+		if first, _, _ := strings.Cut(filepath.ToSlash(name), "/"); !slices.Contains([]string{"facts", "facts.tsv", "facts.json", "rules.tsv", "manifest.json"},
+			first) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -222,6 +224,10 @@ func TestFactsAreMadeOnce(t *testing.T) {
 			t.Errorf("no %q, or several, in\n%s\nand\n%s", line, first, again)
 		}
 	}
+	found := pipelinetest.Read(t, w, "runs/main/facts/all", probabilities.RulesFile)
+	if !strings.HasPrefix(found, "kind\trelation\trule\t") || !strings.Contains(found, "\nrule\tback\t~next\t") {
+		t.Errorf("%s is\n%s", probabilities.RulesFile, found)
+	}
 }
 
 // TestBoundsOfFacts checks that the number of facts and the lowest probability bound a list, and that what it has is
@@ -235,9 +241,15 @@ func TestBoundsOfFacts(t *testing.T) {
 			"--negatives", "8")
 	})
 	ask := []string{"--workspace", w, "--relation", "next,skip", "--top_k", "4", "--force"}
-	pipelinetest.Succeed(t, Pipeline(), ask...)
-	all := factRows(t, w, "next-skip")
+	first := pipelinetest.Succeed(t, Pipeline(), ask...)
+	all, found := factRows(t, w, "next-skip"), pipelinetest.Read(t, w, "runs/main/facts/next-skip", probabilities.RulesFile)
+	_, lacks, _ := strings.Cut(first, "what the graph lacks by its rules:\n")
+	if again := pipelinetest.Succeed(t, Pipeline(), ask[:len(ask)-1]...); lacks == "" || !strings.Contains(again, strings.SplitAfter(lacks, "\n")[0]) {
+		t.Errorf("no findings in\n%s\nand\n%s\nof\n%s", first, again, found)
+	}
+	pipelinetest.Remove(t, filepath.Join(w, "probabilities"))
 	pipelinetest.Succeed(t, Pipeline(), append(ask, "--threads", "3", "--most", "7")...)
+	pipelinetest.SameText(t, "rules with other threads", pipelinetest.Read(t, w, "runs/main/facts/next-skip", probabilities.RulesFile), found)
 	if d := cmp.Diff(all[:7], factRows(t, w, "next-skip")); d != "" {
 		t.Error(d)
 	}

@@ -10,6 +10,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/probabilities"
 	"tagnet/stages/predict/discover"
 )
 
@@ -23,10 +24,19 @@ func (d *discovering) show(ctx context.Context, fresh bool) error {
 	if err := d.showFirst(ctx, folder, summary.Listed); err != nil {
 		return err
 	}
+	if err := d.find(ctx); err != nil {
+		return err
+	}
+	if len(d.found.Findings) > 0 {
+		d.E.Say("\nwhat the graph lacks by its rules:")
+	}
+	for _, sentence := range d.found.First() {
+		d.E.Say("  %s", sentence)
+	}
 	d.E.Say("")
 	d.SayUncertain(fresh)
 	d.saySummary(summary)
-	d.E.Outputs(fresh, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile))
+	d.E.Outputs(fresh, storage.Join(folder, discover.Text), storage.Join(folder, metrics.DiscoveryFile), storage.Join(folder, probabilities.RulesFile))
 	d.SayExplanations(fresh, folder)
 	d.E.Outputs(fresh, storage.Join(folder, discover.Table))
 	d.Next()
