@@ -28,6 +28,13 @@
 // odds are 8 and .0202, so that p is .5 x .5 x 8 = 2, cut at .99, and .005. There are 2,000 candidates: 20 x .99 +
 // 1,980 x .005 = 30. Scaled until the sum is 50, p is .99 and .015.
 //
-// How many facts are missing no data can tell: it is presumed. The data have an upper bound (Estimator.Bound), reached
-// if the candidates that are most like labeled facts are all true, and m is never more than that.
+// How many facts are missing no data can tell: it is presumed (Presumed), as a share of all facts, or of a relation's.
+// Of a relation the data have an upper bound (Estimator.Most), if its labeled facts are like all others. Two things are
+// known of single facts:
+//
+//   - A fact (h, r, t) whose mirror (t, q, h) is stated, where r and q mostly hold together (rules.Mirror). Its odds are
+//     the geometric mean of those above and those of the rules' confidence.
+//   - Where one tail at most is true (rules.Functional, and the graph has none), p of .1 and more are divided by the sum
+//     of the p of the query's K best new answers, if that is above 1; so for heads. Estimator.Rivals names these
+//     queries, which package answer asks.
 package probability
