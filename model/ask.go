@@ -33,6 +33,9 @@ type Answers struct {
 	List []Answer
 	// Unlisted is the number of known answers that WithKnown does not list.
 	Unlisted int
+	// OneAtMost is set if at most one of them is true, as far as the graph tells: nearly all of its entities have one
+	// answer, and this one has none. Their probabilities then sum to 1 at most. It is not set before anything is fitted.
+	OneAtMost bool
 }
 
 // Answer is an entity that may be, or is known to be, an answer of a query. Its JSON is what serve answers.
@@ -177,7 +180,7 @@ func (m *Model) ask(ctx context.Context, queries []graph.Query, asked answer.Ask
 	}
 	answers := make([]Answers, len(queries))
 	for i, answered := range found {
-		answers[i].Unlisted = answered.Unlisted
+		answers[i].Unlisted, answers[i].OneAtMost = answered.Unlisted, answered.OneAtMost
 		for _, j := range answered.List {
 			answers[i].List = append(answers[i].List, m.named(queries[i].Relation, &j))
 		}

@@ -37,6 +37,8 @@ type Answers struct {
 	List []Estimated
 	// Unlisted is the number of known answers that are not listed.
 	Unlisted int
+	// OneAtMost is set if at most one of the answers is true, as far as the graph tells (probability.Estimator.OneAnswer).
+	OneAtMost bool
 }
 
 // Estimated is an answer as a fact, observed in the graph without the fact, with its estimate.
@@ -86,8 +88,9 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 	if a.Backward != nil {
 		a.Backward(backward + divided)
 	}
-	for i := range answers {
-		a.order(queries[i].Relation, answers[i].List)
+	for i, q := range queries {
+		answers[i].OneAtMost = a.Estimator != nil && a.Estimator.OneAnswer(q)
+		a.order(q.Relation, answers[i].List)
 		answers[i].List = answers[i].List[:min(a.Best, len(answers[i].List))]
 	}
 	if !a.Known {

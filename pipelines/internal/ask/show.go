@@ -9,6 +9,7 @@ import (
 
 	"tagnet/formats/hop"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
@@ -51,7 +52,11 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	// A query's answers stand below it, each with its reasons.
 	for _, r := range answers {
 		if r.Position == 1 {
-			a.E.Say("\n%s", query(r))
+			note, err := a.oneAtMost(ctx, r)
+			if err != nil {
+				return err
+			}
+			a.E.Say("\n%s%s", query(r), note)
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(r.Entity)))
 		a.E.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
@@ -133,6 +138,19 @@ func hopsAndKnown(hops int32, known bool) (text string) {
 		text += "  known"
 	}
 	return text
+}
+
+// oneAtMost returns a note for a query of whose answers one is true at most, as far as the graph tells.
+func (a *asking) oneAtMost(ctx context.Context, r parquet.Answer) (string, error) {
+	estimator, err := a.Estimator()
+	if estimator == nil || err != nil {
+		return "", err
+	}
+	q, err := a.Loaded.Lookup(a.View).Query(ctx, r.Source, r.Relation, r.Direction == metrics.Head)
+	if err != nil || !estimator.OneAnswer(q) {
+		return "", err
+	}
+	return "   one of these, at most", nil
 }
 
 // query returns the query of an answer as a person writes it.

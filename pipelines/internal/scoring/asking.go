@@ -221,6 +221,9 @@ func (a *Asking) FindRules(ctx context.Context, folder string) (_ *rules.Rules, 
 	return a.mined, err
 }
 
+// Estimator returns the estimator of the probabilities, nil without any.
+func (a *Asking) Estimator() (*probability.Estimator, error) { return a.Fit.Estimator(a.presumed) }
+
 // SayUncertain says why answers have no probabilities, where that was not said before.
 func (a *Asking) SayUncertain(made bool) {
 	switch {

@@ -43,6 +43,8 @@ type result struct {
 	Answers []model.Answer `json:"answers"`
 	// Unlisted is the number of known answers that are left out: a response lists a limited number.
 	Unlisted int `json:"unlisted"`
+	// OneAtMost is set if at most one of the answers is true, as far as the graph tells.
+	OneAtMost bool `json:"one_at_most"`
 	// Probabilities is as in health.
 	Probabilities string `json:"probabilities"`
 }
@@ -157,7 +159,7 @@ func (s *server) answer(ctx context.Context, q request) (results, error) {
 	response := results{make([]result, len(queries))}
 	for i, answers := range found {
 		list := append([]model.Answer{}, answers.List...) // a list in JSON, too, if it is empty
-		response.Results[i] = result{queries[i].Source, queries[i].Relation, list, answers.Unlisted, state}
+		response.Results[i] = result{queries[i].Source, queries[i].Relation, list, answers.Unlisted, answers.OneAtMost, state}
 	}
 	return response, nil
 }

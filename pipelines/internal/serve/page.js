@@ -296,6 +296,7 @@ function showWhy(cell, found) {
 function remarks(found, parameters, probable) {
   const said = [found.answers.length ? "" : "No answers."];
   if (found.answers.length) said.push(probable ? "The most probable first: how likely a fact is true, given that the data do not state it." : "The highest score first. A score orders the answers of this query; it is not a probability.");
+  if (found.one_at_most && found.answers.length) said.push("One of these, at most.");
   if (!parameters.known) said.push("Known answers are left out.");
   else if (found.unlisted) said.push(`The data have ${plural(found.unlisted, "other known answer", "other known answers")}, with lower scores.`);
   return said;
