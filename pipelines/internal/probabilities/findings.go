@@ -47,14 +47,15 @@ func (f Found) Text() []byte {
 	return text.Bytes()
 }
 
+// Name returns the names of relations, as rules.Text.
+func (f Found) Name(relations ...int32) string { return rules.Text(f.Relations, relations) }
+
 // field returns relations as a field of a line.
-func (f Found) field(relations ...int32) string {
-	return names.Field(rules.Text(f.Relations, relations))
-}
+func (f Found) field(relations ...int32) string { return names.Field(f.Name(relations...)) }
 
 // Sentence returns a finding as a sentence without its end.
 func (f Found) Sentence(x rules.Finding) string {
-	text := func(relations ...int32) string { return names.Escape(rules.Text(f.Relations, relations)) }
+	text := func(relations ...int32) string { return names.Escape(f.Name(relations...)) }
 	missing := progress.Count(int64(x.Missing))
 	said := fmt.Sprintf("%s: entities that have none: %s", text(x.Relation), missing)
 	switch {

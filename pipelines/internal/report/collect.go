@@ -19,6 +19,7 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/pipelines/internal/cli/workspace"
+	"tagnet/pipelines/internal/probabilities"
 )
 
 // evidence is the content of a workspace that the page shows. What could not be read is nil or
@@ -35,6 +36,7 @@ type evidence struct {
 	evaluations []evaluation
 	protocols   []evaluation // by other protocols than the usual one
 	messages    []counts.Summary
+	rules       probabilities.Found
 	runs        []*evidence      // of the workspace, this one included, if there are several
 	gaps        map[string][]gap // by section
 	failure     error            // of the first file that is damaged, or whose storage failed
@@ -51,6 +53,7 @@ const (
 	evaluationSection    = "answers"
 	messagesSection      = "messages"
 	configurationSection = "configuration"
+	rulesSection         = "rules"
 	runsSection          = "runs"
 )
 

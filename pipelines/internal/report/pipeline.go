@@ -17,7 +17,7 @@ func Pipeline() command.Pipeline {
 	var open bool
 	return command.Pipeline{
 		Name: "report", WithoutJobs: true,
-		Summary: "Writes an HTML page about a workspace: data, training, evaluation, messages, configuration.",
+		Summary: "Writes an HTML page about a workspace: data, rules, training, evaluation, messages, configuration.",
 		Flags: func(flags *flag.FlagSet) {
 			flags.BoolVar(&open, "open", false, "open the page in the browser")
 		},
@@ -48,6 +48,9 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	// The page is composed before anything is written.
 	found, err := collect(ctx, e.Workspace, e.Seed)
 	if err != nil {
+		return "", err
+	}
+	if err := found.findRules(ctx, e); err != nil {
 		return "", err
 	}
 	p := found.compose()
