@@ -8,6 +8,7 @@ import (
 	"tagnet/formats/workspace/safetensors"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
 	"tagnet/model/weights/checkpoint"
 )
 
@@ -26,6 +27,7 @@ func formats() []fileFormat {
 		{"safetensors", safetensors.FormatVersion},
 		{"checkpoint", strconv.Itoa(checkpoint.FormatVersion)},
 		{"probabilities", strconv.Itoa(probability.FormatVersion)},
+		{"rules", strconv.Itoa(rules.FormatVersion)},
 	}
 	for _, t := range parquet.Tables() {
 		list = append(list, fileFormat{"parquet " + t.Name, t.Version})

@@ -56,17 +56,20 @@ func (f Found) field(relations ...int32) string { return names.Field(f.Name(rela
 // Sentence returns a finding as a sentence without its end.
 func (f Found) Sentence(x rules.Finding) string {
 	text := func(relations ...int32) string { return names.Escape(f.Name(relations...)) }
-	missing := progress.Count(int64(x.Missing))
-	said := fmt.Sprintf("%s: entities that have none: %s", text(x.Relation), missing)
+	none, facts, lack := "entities have none", "facts", "lack their mirror"
+	if x.Missing == 1 {
+		none, facts, lack = "entity has none", "fact", "lacks its mirror"
+	}
+	said := fmt.Sprintf("%s: %s ", text(x.Relation), progress.Count(int64(x.Missing)))
 	switch {
 	case x.Kind == rules.MissingAnswer:
-		said += fmt.Sprintf(", and %s gives one", text(x.Body...))
+		said += fmt.Sprintf("%s, and %s gives one", none, text(x.Body...))
 	case x.Kind == rules.Expected:
-		said += ", and others with the same relations have one"
+		said += none + ", and others with the same relations have one"
 	case int(x.Body[0]) == int(x.Relation)+len(f.Relations):
-		said = fmt.Sprintf("%s: facts that lack their mirror: %s", text(x.Relation), missing)
+		said += facts + " " + lack
 	default:
-		said = fmt.Sprintf("%s: facts of %s that lack their mirror: %s", text(x.Relation), text(x.Body[0]-int32(len(f.Relations))), missing)
+		said += fmt.Sprintf("%s of %s %s", facts, text(x.Body[0]-int32(len(f.Relations))), lack)
 	}
 	return said + fmt.Sprintf(" (so in %s of %s)", progress.Count(int64(x.Support)), progress.Count(int64(x.Cases)))
 }

@@ -33,10 +33,10 @@ func TestFindings(t *testing.T) {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 	want := []string{
-		"owns: facts that lack their mirror: 532 (so in 4,884 of 5,569)",
-		"owns: facts of owned_by that lack their mirror: 1 (so in 9 of 10)",
-		"~located_in: entities that have none: 118, and ~owns, located_in gives one (so in 812 of 840)",
-		"located_in: entities that have none: 10, and others with the same relations have one (so in 40 of 50)",
+		"owns: 532 facts lack their mirror (so in 4,884 of 5,569)",
+		"owns: 1 fact of owned_by lacks its mirror (so in 9 of 10)",
+		"~located_in: 118 entities have none, and ~owns, located_in gives one (so in 812 of 840)",
+		"located_in: 10 entities have none, and others with the same relations have one (so in 40 of 50)",
 	}
 	var got []string
 	for _, x := range found.Findings {
