@@ -24,7 +24,8 @@ func (e *evidence) compose() page {
 		title += ": " + e.graph.Dataset
 	}
 	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles()}
-	for _, s := range []section{e.composeRuns(), e.composeData(), e.composeRules(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(), e.composeConfiguration()} {
+	for _, s := range []section{e.composeRuns(), e.composeData(), e.composeRules(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(),
+		e.composeConfiguration()} {
 		s.Gaps = e.gaps[s.ID]
 		if s.Title != "" {
 			p.Sections = append(p.Sections, s)

@@ -51,7 +51,8 @@ func (e *evidence) composeRules() section {
 		lacks.add(e.rules.Sentence(x))
 	}
 	best := table{Title: "The best rules of each relation", Head: []string{"Relation", "Path from head to tail", "So in", "Of"}, Folded: true, Described: true,
-		Note: "Of the pairs that such a path joins, and whose head has an answer, so many are facts. discover writes all rules to " + probabilities.RulesFile + "."}
+		Note: "Of the pairs that such a path joins, and whose head has an answer, so many are facts. discover writes all rules to " + probabilities.RulesFile +
+			"."}
 	of := 0
 	for i, r := range e.rules.Rules {
 		if of++; i == 0 || e.rules.Rules[i-1].Relation != r.Relation {

@@ -16,7 +16,8 @@ func TestRules(t *testing.T) {
 	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, files))
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", w)
 	page := pipelinetest.Read(t, w, "report/index.html")
-	for _, want := range []string{`<a href="#rules">Rules</a>`, "What the graph lacks by its rules", "skip: 15 entities have none, and next, next gives one (so in 135 of 135)", "~back", "next, next"} {
+	for _, want := range []string{`<a href="#rules">Rules</a>`, "What the graph lacks by its rules",
+		"skip: 15 entities have none, and next, next gives one (so in 135 of 135)", "~back", "next, next"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

@@ -212,7 +212,7 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 	return made, err
 }
 
-// FindRules returns the rules of the graph that is asked, which are kept in the workspace or else in the
+// FindRules returns the rules of the graph that is queried, which are kept in the workspace or else in the
 // folder of the results.
 func (a *Asking) FindRules(ctx context.Context, folder string) (_ *rules.Rules, err error) {
 	if a.mined == nil {

@@ -135,7 +135,7 @@ func (a *Asking) ReadReasons(ctx context.Context, folder string, queries map[int
 	return shown, nil
 }
 
-// SayReasons prints why an answer may be one, below it: so many rules, then so many paths, as are asked for.
+// SayReasons prints why an answer may be one, below it: so many rules, then so many paths, as --paths says.
 func (a *Asking) SayReasons(reasons Reasons, query int64, entity string) {
 	rules, paths := 0, 0
 	for _, r := range reasons[reasonsOf{query, entity}] {
