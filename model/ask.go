@@ -33,8 +33,9 @@ type Answers struct {
 	List []Answer
 	// Unlisted is the number of known answers that WithKnown does not list.
 	Unlisted int
-	// OneAtMost is set if at most one of them is true, as far as the graph tells: nearly all of its entities have one
-	// answer, and this one has none. Their probabilities then sum to 1 at most. It is not set before anything is fitted.
+	// OneAtMost is set if at most one of them is true, as far as the graph tells: nearly all of its entities
+	// have one answer, and this one has none. Their probabilities then sum to 1 at most. It is not set before
+	// anything is fitted.
 	OneAtMost bool
 }
 

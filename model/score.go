@@ -123,6 +123,7 @@ func (m *Model) scored(j *answer.Estimated) ScoredTriple {
 	entities := m.opened.View.Entities
 	return ScoredTriple{
 		Triple: Triple{Head: entities[j.Head], Relation: m.opened.KG.Relations[j.Relation], Tail: entities[j.Tail]},
-		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, BelowUsual: j.BelowUsual, Hops: Hops(j.Hops), Known: j.Known,
+		AsTail: j.Tails, AsHead: j.Heads, Probability: probabilityOf(j.Estimate), LogOdds: j.LogOdds, BelowUsual: j.BelowUsual, Hops: Hops(j.Hops),
+		Known: j.Known,
 	}
 }

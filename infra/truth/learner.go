@@ -12,8 +12,8 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// learn lists new facts in the order of the confidence (shrunk) of rules of one and two steps. Where a head has one tail, or a
-// tail one head, it lists no other.
+// learn lists new facts in the order of the confidence (shrunk) of rules of one and two steps. Where a head has one
+// tail, or a tail one head, it lists no other.
 func learn(ctx context.Context, r removal) (list []parquet.Fact, err error) {
 	k, err := kg.New(r.kept, nil, nil)
 	if err != nil {

@@ -37,7 +37,8 @@ type Answers struct {
 	List []Estimated
 	// Unlisted is the number of known answers that are not listed.
 	Unlisted int
-	// OneAtMost is set if at most one of the answers is true, as far as the graph tells (probability.Estimator.OneAnswer).
+	// OneAtMost is set if at most one of the answers is true, as far as the graph tells
+	// (probability.Estimator.OneAnswer).
 	OneAtMost bool
 }
 

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
+	"tagnet/model/graph/kg"
+	"tagnet/model/graph/synthetic"
 )
 
 // couples returns a graph of couples, one of which has its fact in one direction only.
@@ -92,6 +95,49 @@ func TestGraphWithoutRules(t *testing.T) {
 		r, url, unwritten, err := Rules(t.Context(), couples(t, 1), 1, nil, root)
 		if err != nil || unwritten != nil || url == "" || len(r.List) > 0 {
 			t.Fatalf("%v in %s, %v, %v, want none in a file", r, url, unwritten, err)
+		}
+	}
+}
+
+// TestDerivingRuleIsTheFirstReason takes the missing facts of holdings to which a rule leads in the graph: the rule is
+// the first reason of nearly all, and among the first three of all but a few.
+func TestDerivingRuleIsTheFirstReason(t *testing.T) {
+	t.Parallel()
+	for seed := range int64(3) {
+		s, derived := synthetic.Holdings(seed + 1)
+		k, err := kg.New(s.Train, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lookup, g := k.Lookup(k.Inference), k.Inference.Graph
+		r, _, _, err := Rules(t.Context(), g, 2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, first, three := 0, 0, 0
+		for _, f := range s.Missing {
+			q, err := lookup.Query(t.Context(), f.Head, f.Relation, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.Answer, err = lookup.Entity(t.Context(), f.Tail); err != nil {
+				t.Fatal(err)
+			}
+			isDeriving := func(r rules.Reason) bool { return slices.Contains(derived[f], rules.Text(k.Relations, r.Body)) }
+			at := slices.IndexFunc(r.Reasons(g, q.Fact(q.Answer, int32(g.BaseRelations)), 1000), isDeriving)
+			if at < 0 { // no rule made it, or a fact that it needs is missing
+				continue
+			}
+			if facts++; at < 3 {
+				three++
+			}
+			if at == 0 {
+				first++
+			}
+		}
+		t.Logf("of %d facts the deriving rule is the first reason of %d, among three of %d", facts, first, three)
+		if facts < 2000 || float64(first) < .9*float64(facts) || float64(three) < .99*float64(facts) {
+			t.Errorf("seed %d: of %d facts the deriving rule is the first reason of %d, among three of %d", seed+1, facts, first, three)
 		}
 	}
 }

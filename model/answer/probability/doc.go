@@ -32,9 +32,9 @@
 // Of a relation the data have an upper bound (Estimator.Most), if its labeled facts are like all others. Two things are
 // known of single facts:
 //
-//   - A fact (h, r, t) whose mirror (t, q, h) is stated, where r and q mostly hold together (rules.Mirror). Its odds are
-//     the geometric mean of those above and those of the rules' confidence.
-//   - Where one tail at most is true (rules.Functional, and the graph has none), p of .1 and more are divided by the sum
-//     of the p of the query's K best new answers, if that is above 1; so for heads. Estimator.Rivals names these
-//     queries, which package answer asks.
+//   - A fact (h, r, t) whose mirror (t, q, h) is stated, where r and q mostly hold together (rules.Mirror). Its odds
+//     are the geometric mean of those above and those of the rules' confidence.
+//   - Where one tail at most is true (rules.Functional, and the graph has none), p of .1 and more are divided by the
+//     sum of the p of the query's K best new answers, if that is above 1; so for heads. Estimator.Rivals names these
+//     queries, which package answer makes.
 package probability

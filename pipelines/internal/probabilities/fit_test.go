@@ -433,6 +433,22 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestRulesForOneRun checks that rules are kept elsewhere where the workspace's folder cannot be written.
+func TestRulesForOneRun(t *testing.T) {
+	w, file := trained(t)
+	pipelinetest.Remove(t, filepath.Dir(file))
+	pipelinetest.Write(t, filepath.Dir(file), "a file in the place of the folder")
+	e, said := environment(w)
+	another := filepath.Join(w, "another")
+	mined, where, err := probabilities.Rules(t.Context(), e, open(t, e).Graph, 1, another)
+	if err != nil || len(mined.List) == 0 || filepath.Dir(where.URL) != filepath.Join(another, answer.ProbabilitiesFolder) {
+		t.Fatalf("%v in %+v, %v, want rules below %s", mined, where, err, another)
+	}
+	if !strings.Contains(said.String(), "rules are found for this run alone: ") {
+		t.Errorf("said\n%s", said)
+	}
+}
+
 // TestGivenWeights checks that weights that no folder holds are written for the workers, and removed, and that it is
 // said before how long the fit takes.
 func TestGivenWeights(t *testing.T) {
