@@ -174,7 +174,7 @@ func TestAnswersAreTheModels(t *testing.T) {
 	}
 	for i, q := range queries {
 		all = append(all, map[string]string{"source": q.Source, "relation": q.Relation})
-		want.Results = append(want.Results, result{q.Source, q.Relation, answers[i].List, 0, s.probabilities()})
+		want.Results = append(want.Results, result{q.Source, q.Relation, answers[i].List, 0, false, s.probabilities()})
 	}
 	body, err := json.Marshal(map[string]any{"queries": all, "k": 5})
 	if err != nil {
