@@ -261,7 +261,9 @@ func TestManyRequests(t *testing.T) {
 		t.Errorf("answers before and after the kill:\n%s", diff)
 	}
 	after := pipelinetest.Files(t, workspace)
-	maps.DeleteFunc(after, func(name, _ string) bool { return strings.HasPrefix(name, answer.ProbabilitiesFolder+"/rules-") })
+	for _, files := range []map[string]string{before, after} { // the first server of a workspace writes the rules of its graph
+		maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasPrefix(name, answer.ProbabilitiesFolder+"/rules-") })
+	}
 	pipelinetest.Same(t, after, before) // the server changes nothing else
 }
 
