@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -93,6 +94,12 @@ func TestDevice(t *testing.T) {
 	card := pipelinetest.UseDevices(t, 1)[0]
 	url, said, end = inProcess(t, workspace)
 	defer end()
+	for range 500 { // no request waits for a line that is said
+		if strings.Contains(said.String(), "computing on") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	if !strings.Contains(said.String(), "; computing on cuda:0 (imaginary)\n") {
 		t.Errorf("says %q, want what it computes on", said)
 	}
