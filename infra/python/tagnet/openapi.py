@@ -54,6 +54,8 @@ class Result:
 
     Attributes:
         unlisted: With known, the number of known answers beyond those that are listed.
+        one_at_most: Whether at most one of the answers is true, as far as the graph tells: nearly all heads of
+            the relation have one tail, and this one has none. False while there are no probabilities.
         probabilities: Whether answers have probabilities: ready, fitting 34%, or none and why.
     """
 
@@ -61,6 +63,7 @@ class Result:
     relation: str
     answers: list[Answer]
     unlisted: int
+    one_at_most: bool
     probabilities: str
 
     @classmethod
@@ -71,6 +74,7 @@ class Result:
             relation=typed(value["relation"], str),
             answers=[Answer.read(item) for item in typed(value["answers"], list)],
             unlisted=typed(value["unlisted"], int),
+            one_at_most=typed(value["one_at_most"], bool),
             probabilities=typed(value["probabilities"], str),
         )
 
@@ -511,7 +515,9 @@ class Operations:
             {},
             {k: v for k, v in asdict(request).items() if v is not None},
             lambda value: (
-                Result if all(key in value for key in ["source", "relation", "answers", "unlisted", "probabilities"]) else Results
+                Result
+                if all(key in value for key in ["source", "relation", "answers", "unlisted", "one_at_most", "probabilities"])
+                else Results
             ).read(value),
         )
 
