@@ -25,12 +25,12 @@ func rivalsOf(relation int32, candidates []Estimated) *rivals {
 	return r
 }
 
-// divisor returns what the probability p of an entity as an answer is divided by.
+// divisor returns what the probability p of an entity as an answer is divided by, if that is above 1.
 func (r *rivals) divisor(entity int32, p float64) float64 {
 	if _, is := slices.BinarySearch(r.among, entity); is {
-		return max(1, r.sum)
+		return r.sum
 	}
-	return max(1, r.sum+p)
+	return r.sum + p
 }
 
 // Estimate returns observations with estimates; without an estimator, which may be nil, these are zero. Where one

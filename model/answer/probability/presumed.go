@@ -16,7 +16,7 @@ const DefaultMissing = .05
 type Presumed struct {
 	// Missing is the share of the facts of relations without a share of their own.
 	Missing float64
-	// Shares are those of relations, as OwnShares writes them.
+	// Shares is the text of the relations' own shares, which OwnShares writes.
 	Shares string
 }
 

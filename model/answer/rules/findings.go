@@ -28,7 +28,7 @@ const leastAlike = 20
 // Finding is something that holds nearly always in a graph, and where it does not.
 type Finding struct {
 	Kind Kind
-	// Relation, which may be an inverse one, is what is missing, of Missing facts or entities.
+	// Relation, which may be an inverse one, is missing in Missing facts or entities.
 	Relation int32
 	Body     []int32
 	// It holds in Support of Cases. Of a missing answer, these are the pairs whose head has one.

@@ -59,8 +59,8 @@ func (x *index) answers(source, relation int32) []int32 {
 	return ends
 }
 
-// tally is what a body gives heads: support and cases as of a Rule of a relation, and how many heads with and without
-// an answer it gives one.
+// tally counts what a body gives heads: the support and the cases of a Rule, and the heads with and without an answer
+// to which the body gives one.
 type tally struct{ support, cases, with, without int }
 
 // slack is the support that a body may lack at first for the least confidence. mostFollowed is the number of edges that

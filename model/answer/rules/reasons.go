@@ -7,7 +7,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// perStep is what a step of a body takes from the confidence of a rule, where reasons are ordered.
+// perStep is subtracted from the confidence of a rule for each step of its body, to order reasons.
 const perStep = .1
 
 // Reason is a rule that holds for a fact. Its counts are those without the fact.

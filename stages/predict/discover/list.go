@@ -146,13 +146,19 @@ const estimatedTogether = 1 << 16
 
 // estimate adds facts with their estimates to the best. Its propagations belong to the fact's rivals.
 func (p ListParams) estimate(ctx context.Context, observed []probability.Observation, e *probability.Estimator, best *discovery.Best, out *Selected) error {
+	if e == nil { // no model is needed
+		for _, o := range observed {
+			best.Add(discovery.Entry{Observation: o})
+		}
+		return nil
+	}
 	return p.Use(ctx, func(m *answer.Model) error {
 		list, _, err := m.Estimate(ctx, observed, e, nil)
 		for _, j := range list {
-			if e != nil && !j.HasProbability {
+			if !j.HasProbability {
 				out.WithoutProbability++
 			}
-			if e == nil || j.Probability >= p.Least {
+			if j.Probability >= p.Least {
 				best.Add(discovery.Entry{Observation: j.Observation, Estimate: j.Estimate})
 			}
 		}
