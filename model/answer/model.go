@@ -41,8 +41,9 @@ type Model struct {
 	explain *explanation.Explainer
 	once    sync.Once // of Relations
 
-	fitted      atomic.Pointer[probability.Model] // nil as long as there are no probabilities
-	around      sync.Once                         // of surrounding
+	fitted      atomic.Pointer[probability.Model]     // nil as long as there are no probabilities
+	estimator   atomic.Pointer[probability.Estimator] // the last one made
+	around      sync.Once                             // of surrounding
 	surrounding *probability.Surroundings
 }
 

@@ -154,9 +154,15 @@ func (m *Model) Estimator(presumed probability.Presumed) (*probability.Estimator
 	if fitted == nil || fitted.TooFew {
 		return nil, nil
 	}
+	if last := m.estimator.Load(); last.IsOf(fitted, presumed) { // every request needs it
+		return last, nil
+	}
 	e, err := fitted.Estimator(m.surroundings(), presumed)
 	if untold := (*probability.UntoldError)(nil); errors.As(err, &untold) {
 		untold.Name = m.KG.Relations[untold.Relation]
+	}
+	if err == nil {
+		m.estimator.Store(e)
 	}
 	return e, err
 }

@@ -104,6 +104,11 @@ func (e *Estimator) Text() string {
 	return text
 }
 
+// IsOf reports whether the estimator, which may be nil, is that of a model and what is presumed.
+func (e *Estimator) IsOf(m *Model, presumed Presumed) bool {
+	return e != nil && e.model == m && e.presumed == presumed
+}
+
 // Presumed returns what is presumed.
 func (e *Estimator) Presumed() Presumed { return e.presumed }
 
