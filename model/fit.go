@@ -22,7 +22,9 @@ var ErrTrainingGraph = errors.New("probabilities are those of the graph of all f
 
 // WithMissing sets how many facts probabilities presume to be missing, as a share of the graph's facts: more than 0, at
 // most 1, by default 0.05.
-func WithMissing(share float64) Option { return func(o *options) { o.missing.Share = share } }
+func WithMissing(share float64) Option {
+	return func(o *options) { o.missing.Share, o.missing.Guessed = share, false }
+}
 
 // WithMissingOf sets how many facts of a relation are presumed to be missing, as a share of its facts: more than 0.
 // More than 1 are missing of a relation that could be derived and is seldom stated. Its other facts do not count as

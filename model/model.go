@@ -88,7 +88,7 @@ const bestCheckpoint = "best"
 // newOptions returns the defaults, changed by a list of options, or an error for a value out of range.
 func newOptions(list []Option) (options, error) {
 	o := options{run: checkpoint.DefaultRun, checkpoint: bestCheckpoint, resources: answer.Resources{Threads: runtime.GOMAXPROCS(0)}, device: "cpu", reach: -1,
-		graph: kg.All, missing: answer.Missing{Share: probability.DefaultMissing, Relations: map[string]float64{}}}
+		graph: kg.All, missing: answer.Missing{Share: probability.DefaultMissing, Guessed: true, Relations: map[string]float64{}}}
 	for _, option := range list {
 		option(&o)
 	}

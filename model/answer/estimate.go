@@ -11,7 +11,8 @@ import (
 // rivals are the best new answers of a query one of which is true at most.
 type rivals struct {
 	among []int32 // ascending
-	sum   float64 // of their probabilities
+	// likely is the sum of their probabilities that are divided (probability.Likely), rest that of the others.
+	likely, rest float64
 }
 
 // rivalsOf returns the rivals among a query's candidates, which are ordered by score.
@@ -19,23 +20,28 @@ func rivalsOf(relation int32, candidates []Estimated) *rivals {
 	r := &rivals{}
 	for _, c := range candidates[:min(probability.DefaultK, len(candidates))] {
 		r.among = append(r.among, c.Entity(relation))
-		r.sum += c.Probability
+		if probability.Likely(c.Probability) {
+			r.likely += c.Probability
+		} else {
+			r.rest += c.Probability
+		}
 	}
 	slices.Sort(r.among)
 	return r
 }
 
-// divisor returns what the probability p of an entity as an answer is divided by, if that is above 1.
+// divisor returns what the likely probability p of an entity as an answer is divided by, if that is above 1: so that
+// the rivals' sum is 1.
 func (r *rivals) divisor(entity int32, p float64) float64 {
 	if _, is := slices.BinarySearch(r.among, entity); is {
-		return r.sum
+		return r.likely / (1 - r.rest)
 	}
-	return r.sum + p
+	return r.likely + r.rest + p
 }
 
 // Estimate returns observations with estimates; without an estimator, which may be nil, these are zero. Where one
-// answer of a query is true at most (probability.Estimator.Rivals), likely ones are divided by the sum of the
-// probabilities of the best answers, for which it is queried: the estimate of a fact is the same everywhere.
+// answer of a query is true at most (probability.Estimator.Rivals), likely ones are divided so that the sum of the
+// best answers' probabilities, for which it is queried, is 1: the estimate of a fact is the same everywhere.
 // done is as in Observe; queries is the number of those made.
 func (m *Model) Estimate(ctx context.Context, observed []probability.Observation, e *probability.Estimator, done func(queries int),
 ) (list []Estimated, queries int, err error) {

@@ -3,6 +3,7 @@ package answer_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -102,10 +103,12 @@ func (j *judging) judge(ctx context.Context) error {
 			continue
 		}
 		slices.SortFunc(list, func(a, b answered) int { return cmp.Or(cmp.Compare(b.score, a.score), a.fact.Compare(b.fact)) })
-		sum := 0.
-		for i, a := range list {
-			if i < 10 {
-				sum += a.p
+		likely, rest := 0., 0.
+		for _, a := range list[:min(10, len(list))] {
+			if a.p >= .1 {
+				likely += a.p
+			} else {
+				rest += a.p
 			}
 		}
 		for i, a := range list {
@@ -114,17 +117,26 @@ func (j *judging) judge(ctx context.Context) error {
 			}
 			directions[a.fact]++
 			if i < 10 {
-				divisors[a.fact] = max(divisors[a.fact], sum, 1)
+				divisors[a.fact] = max(divisors[a.fact], likely/(1-rest), 1)
 				continue
 			}
 			j.beyond++
-			divisors[a.fact] = max(divisors[a.fact], sum+a.p, 1)
+			divisors[a.fact] = max(divisors[a.fact], likely+rest+a.p, 1)
 		}
 	}
 	for f, divisor := range divisors {
 		j.divided[f] /= divisor
 		if divisor > 1 {
 			j.apart[directions[f]]++
+		}
+	}
+	for q, list := range queries {
+		sum := 0.
+		for _, a := range list[:min(10, len(list))] {
+			sum += j.divided[a.fact]
+		}
+		if j.e.OneAnswer(q) && !(sum <= 1+1e-9) {
+			return fmt.Errorf("the best answers of %v add up to %v", q, sum)
 		}
 	}
 	return nil

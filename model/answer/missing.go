@@ -10,7 +10,9 @@ import (
 // Missing says how many facts are presumed to be missing.
 type Missing struct {
 	// Share is the share of the facts of all relations but those of Relations, which miss a share of their own each.
+	// Nobody said so where it is Guessed.
 	Share     float64
+	Guessed   bool
 	Relations map[string]float64
 }
 
@@ -34,5 +36,6 @@ func (m *Model) Presume(ctx context.Context, missing Missing) (probability.Presu
 		shares[id] = share
 	}
 	presumed := probability.OwnShares(missing.Share, shares)
+	presumed.Guessed = missing.Guessed
 	return presumed, presumed.Check()
 }

@@ -33,8 +33,9 @@
 // known of single facts:
 //
 //   - A fact (h, r, t) whose mirror (t, q, h) is stated, where r and q mostly hold together (rules.Mirror). Its odds
-//     are the geometric mean of those above and those of the rules' confidence.
-//   - Where one tail at most is true (rules.Functional, and the graph has none), p of .1 and more are divided by the
-//     sum of the p of the query's K best new answers, if that is above 1; so for heads. Estimator.Rivals names these
-//     queries, which package answer makes.
+//     are the geometric mean of those above and those of the mirror: where nobody said how many facts are missing, of
+//     the rules' confidence; else of the share that is true if as many mirrors are missing as other facts.
+//   - Where one tail at most is true (rules.Functional, and the graph has none), and the p of the query's K best new
+//     answers add up to more than 1, those of .1 and more are divided so that the sum is 1; so for heads.
+//     Estimator.Rivals names these queries, which package answer makes.
 package probability

@@ -14,9 +14,17 @@ type Estimator struct {
 	model    *Model
 	around   *Surroundings
 	presumed Presumed
-	// plain has the probability of each block of the curve, own those of relations with a share of their own.
-	plain []float64
-	own   map[int32][]float64
+	// common is presumed of all relations but those of own.
+	common *assumption
+	own    map[int32]*assumption
+}
+
+// assumption is what is presumed of relations: the share of their facts that is missing, which may be guessed. byBlock
+// has the probability of each block of the curve.
+type assumption struct {
+	missing float64
+	guessed bool
+	byBlock []float64
 }
 
 // Estimator returns the model's estimator for a number of missing facts. The surroundings belong to the model's graph.
@@ -28,14 +36,14 @@ func (m *Model) Estimator(around *Surroundings, presumed Presumed) (*Estimator, 
 	if len(m.Relations) != around.graph.BaseRelations {
 		return nil, fmt.Errorf("probabilities of %d relations do not fit a graph of %d", len(m.Relations), around.graph.BaseRelations)
 	}
-	e := &Estimator{model: m, around: around, presumed: presumed, own: map[int32][]float64{}}
+	e := &Estimator{model: m, around: around, presumed: presumed, own: map[int32]*assumption{}}
 	shares := presumed.Own()
 	plain := e.tally(func(r int32) bool { return shares[r] == 0 })
 	if plain.labeled == 0 || slices.Max(plain.unlabeled) == 0 { // nothing else tells of the others
 		plain = e.tally(func(int32) bool { return true })
 	}
-	e.plain = plain.scaled(m, presumed.Missing)
-	for r, share := range shares {
+	e.common = &assumption{presumed.Missing, presumed.Guessed, plain.scaled(m, presumed.Missing)}
+	for r, missing := range shares {
 		of := e.tally(func(o int32) bool { return o == r })
 		if of.labeled < minClaim || slices.Max(of.unlabeled) == 0 {
 			return nil, &UntoldError{Relation: r}
@@ -44,7 +52,7 @@ func (m *Model) Estimator(around *Surroundings, presumed Presumed) (*Estimator, 
 			all := e.tally(func(int32) bool { return true })
 			of.labeled, of.drawn = all.labeled, all.drawn
 		}
-		e.own[r] = of.scaled(m, share)
+		e.own[r] = &assumption{missing, false, of.scaled(m, missing)}
 	}
 	return e, nil
 }
@@ -168,32 +176,32 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 	if o.within(m.Sample.K) {
 		block = m.Curve.block(estimate.LogOdds)
 	}
-	estimate.Probability = e.plain[block]
+	of := e.common
 	if own := e.own[o.Relation]; own != nil {
-		estimate.Probability = own[block]
+		of = own
 	}
-	estimate.Probability = mirrored(estimate.Probability, e.around.mirror(o.Fact))
+	estimate.Probability = mirrored(of.byBlock[block], e.around.mirror(o.Fact, of.missing, of.guessed))
 	return estimate
 }
 
 // leastDeviation is the least standard deviation of usual log odds: all facts of a relation may be alike.
 const leastDeviation = .1
 
-// mirrored returns the probability of a fact whose mirror is stated, or p where its rules' confidence is no higher. How
-// many facts of the graph are missing, and how many of a relation have their mirrors, are two opinions on its odds: the
-// result is their geometric mean.
-func mirrored(p, confidence float64) float64 {
-	if confidence = min(confidence, surest); confidence <= p {
+// mirrored returns the probability of a fact whose mirror is stated, or p where that by its mirror is no higher. What the
+// scores tell, and how many of a relation have their mirrors, are two opinions on its odds: the result is their
+// geometric mean.
+func mirrored(p, byMirror float64) float64 {
+	if byMirror = min(byMirror, surest); byMirror <= p {
 		return p
 	}
-	odds := math.Sqrt(p / (1 - p) * confidence / (1 - confidence))
+	odds := math.Sqrt(p / (1 - p) * byMirror / (1 - byMirror))
 	return odds / (1 + odds)
 }
 
 // Rivals returns the queries of which the fact is one of several new answers, while one at most is true: the relation
 // is nearly functional in this direction, and the graph has no answer. There are none for a fact that is not likely.
 func (e *Estimator) Rivals(f graph.Fact, p float64) (queries []graph.Query) {
-	if p < leastDivided {
+	if !Likely(p) {
 		return nil
 	}
 	tail, head := f.Queries(int32(e.model.Sample.Relations))
@@ -210,5 +218,6 @@ func (e *Estimator) OneAnswer(q graph.Query) bool {
 	return e.around.functional[q.Relation] && !e.around.hasAnswer(q.Source, q.Relation)
 }
 
-// leastDivided is the least probability that is divided: those of many unlikely answers may add up.
-const leastDivided = .1
+// Likely reports whether the probability of a rival is divided. Dividing those of unlikely ones, too, would take many
+// queries.
+func Likely(p float64) bool { return p >= .1 }

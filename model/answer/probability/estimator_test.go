@@ -122,17 +122,31 @@ func TestMirrored(t *testing.T) {
 		}
 	}
 	w := newWorld(t, 1000, 50, 4000, 1)
-	e := w.estimator(t, w.fit(t, 1), .05)
+	m := w.fit(t, 1)
 	o := w.candidates[0]
 	o.Fact = graph.Fact{Head: w.labeled[500].Tail, Relation: 1, Tail: w.labeled[500].Head}
-	before := e.Estimate(&o)
-	e.around.mirrors[1] = []rules.Mirror{{Relation: 1, Other: w.labeled[500].Relation, Support: 80, Facts: 100, OtherFacts: 90}}
-	if got := e.Estimate(&o); got.Probability != mirrored(before.Probability, .8) || got.Probability == before.Probability || got.LogOdds != before.LogOdds {
-		t.Errorf("%+v, %+v without the mirror", got, before)
+	for _, c := range []struct {
+		presumed Presumed
+		byMirror float64
+	}{
+		{Presumed{Missing: .05, Guessed: true}, .8}, {Presumed{Missing: .05}, .4}, {Presumed{Missing: .2}, 1},
+		{OwnShares(.05, map[int32]float64{1: .1}), .8}, {Presumed{.05, true, OwnShares(.05, map[int32]float64{0: .1}).Shares}, .8},
+	} {
+		w.around.mirrors[1] = nil
+		e, err := m.Estimator(w.around, c.presumed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := e.Estimate(&o)
+		w.around.mirrors[1] = []rules.Mirror{{Relation: 1, Other: w.labeled[500].Relation, Support: 80, Facts: 100, OtherFacts: 90}}
+		got := e.Estimate(&o)
+		if !(math.Abs(got.Probability-mirrored(before.Probability, c.byMirror)) <= 1e-12) || got.Probability == before.Probability || got.LogOdds != before.LogOdds {
+			t.Errorf("%+v: %+v, %+v without the mirror", c.presumed, got, before)
+		}
 	}
 }
 
-// TestMirrorLacksTheFact compares the confidence of each fact's mirror with that in a graph from which
+// TestMirrorLacksTheFact compares the probability by each fact's mirror with that in a graph from which
 // it was removed.
 func TestMirrorLacksTheFact(t *testing.T) {
 	t.Parallel()
@@ -149,20 +163,27 @@ func TestMirrorLacksTheFact(t *testing.T) {
 	s := NewSurroundings(newGraph(t, 40, 3, facts))
 	found := map[float64]bool{}
 	for i, f := range facts {
-		want := NewSurroundings(newGraph(t, 40, 3, slices.Delete(slices.Clone(facts), i, i+1))).mirror(f)
-		found[want] = true
-		if got := s.mirror(f); got != want {
-			t.Errorf("%v: confidence %g, without the fact %g", f, got, want)
+		without := NewSurroundings(newGraph(t, 40, 3, slices.Delete(slices.Clone(facts), i, i+1)))
+		for _, guessed := range []bool{true, false} {
+			want := without.mirror(f, .05, guessed)
+			found[want] = true
+			if got := s.mirror(f, .05, guessed); got != want {
+				t.Errorf("%v, guessed %t: probability %g, without the fact %g", f, guessed, got, want)
+			}
 		}
 	}
-	if !found[0] || !found[30./33] || !found[13./17] || !found[13./18] {
-		t.Errorf("confidences %v", found)
+	for _, want := range []float64{0, 30. / 33, 13. / 17, 13. / 18, .05 * 30 / 3, .05 * 13 / 5, .05 * 13} {
+		if !found[want] {
+			t.Errorf("%v found, not %v", found, want)
+		}
 	}
-	if got := s.mirror(graph.Fact{Head: 35, Relation: 2, Tail: 15}); got != 0 {
-		t.Errorf("confidence %g of a fact without a mirror", got)
+	if got := s.mirror(graph.Fact{Head: 35, Relation: 2, Tail: 15}, .05, true); got != 0 {
+		t.Errorf("probability %g of a fact without a mirror", got)
 	}
-	if got := s.mirror(graph.Fact{Head: 20, Tail: 0}); got != 32./34 {
-		t.Errorf("confidence %g of a fact that is missing, want 32 of 34", got)
+	for guessed, want := range map[bool]float64{true: 32. / 34, false: .05 * 32 / 2} {
+		if got := s.mirror(graph.Fact{Head: 20, Tail: 0}, .05, guessed); got != want {
+			t.Errorf("probability %g of a fact that is missing, guessed %t, want %g", got, guessed, want)
+		}
 	}
 }
 

@@ -14,8 +14,9 @@ const DefaultMissing = .05
 
 // Presumed says how many facts are presumed to be missing. Equal ones are equal by ==.
 type Presumed struct {
-	// Missing is the share of the facts of relations without a share of their own.
+	// Missing is the share of the facts of relations without a share of their own. Nobody said so where it is Guessed.
 	Missing float64
+	Guessed bool
 	// Shares is the text of the relations' own shares, which OwnShares writes.
 	Shares string
 }
@@ -27,7 +28,7 @@ func OwnShares(missing float64, shares map[int32]float64) Presumed {
 	for _, r := range slices.Sorted(maps.Keys(shares)) {
 		text = append(text, fmt.Sprintf("%d=%v", r, shares[r]))
 	}
-	return Presumed{missing, strings.Join(text, " ")}
+	return Presumed{Missing: missing, Shares: strings.Join(text, " ")}
 }
 
 // Own returns the shares of relations with one of their own, by id.

@@ -198,19 +198,24 @@ func (s *Surroundings) byRelation() [][]int32 {
 // hasAnswer reports whether the graph knows an answer to a query.
 func (s *Surroundings) hasAnswer(source, relation int32) bool { return s.count(source, relation) > 0 }
 
-// mirror returns the highest confidence of a rule by which a stated mirror implies a fact, in the graph
-// without the fact, or 0.
-func (s *Surroundings) mirror(f graph.Fact) (confidence float64) {
+// mirror returns the highest probability of a fact by a mirror that is stated, in the graph without the fact, or 0.
+// missing is the share of its relation's facts that is missing. Where that is guessed, p is the mirror's confidence.
+func (s *Surroundings) mirror(f graph.Fact, missing float64, guessed bool) (p float64) {
 	for _, m := range s.mirrors[f.Relation] {
-		switch {
-		case !s.graph.Has(f.Tail, m.Other, f.Head):
-		case s.graph.Has(f.Head, f.Relation, f.Tail):
-			confidence = max(confidence, m.ConfidenceWithout())
+		if !s.graph.Has(f.Tail, m.Other, f.Head) {
+			continue
+		}
+		if s.graph.Has(f.Head, f.Relation, f.Tail) {
+			m = m.Without()
+		}
+		switch confidence := m.Confidence(); {
+		case guessed || confidence == 0:
+			p = max(p, confidence)
 		default:
-			confidence = max(confidence, m.Confidence())
+			p = max(p, m.TrueIfMissing(missing))
 		}
 	}
-	return confidence
+	return p
 }
 
 // Queries returns the number of queries to which the graph knows an answer.

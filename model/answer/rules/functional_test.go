@@ -96,7 +96,7 @@ func TestMirrors(t *testing.T) {
 						want = o.Confidence()
 					}
 				}
-				if got := m.ConfidenceWithout(); got != want {
+				if got := m.Without().Confidence(); got != want {
 					t.Errorf("confidence of %v without a fact is %v, want %v", m, got, want)
 				}
 			}

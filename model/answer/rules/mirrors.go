@@ -24,24 +24,28 @@ type Mirror struct {
 	Support, Facts, OtherFacts int
 }
 
-// Confidence returns the lower confidence of both rules.
-func (m Mirror) Confidence() float64 { return confidence(m.Support, m.Facts, m.OtherFacts) }
-
-// ConfidenceWithout returns the Confidence if a fact of Relation that has a mirror were not stated.
-func (m Mirror) ConfidenceWithout() float64 {
-	if m.Relation == m.Other {
-		return confidence(m.Support-2, m.Facts-1, m.OtherFacts-1)
-	}
-	return confidence(m.Support-1, m.Facts-1, m.OtherFacts)
-}
-
-// confidence returns 0 for rules that are no mirror.
-func confidence(support, facts, others int) float64 {
-	c := float64(support) / float64(max(facts, others))
-	if support < leastMirrored || !(c >= mirrored) {
+// Confidence returns the lower confidence of both rules, or 0 if they are no mirror.
+func (m Mirror) Confidence() float64 {
+	c := float64(m.Support) / float64(max(m.Facts, m.OtherFacts))
+	if m.Support < leastMirrored || !(c >= mirrored) {
 		return 0
 	}
 	return c
+}
+
+// Without returns the mirror if a fact of Relation that has a mirror were not stated. Its confidence may be 0.
+func (m Mirror) Without() Mirror {
+	if m.Relation == m.Other {
+		m.Support, m.OtherFacts = m.Support-1, m.OtherFacts-1
+	}
+	m.Support, m.Facts = m.Support-1, m.Facts-1
+	return m
+}
+
+// TrueIfMissing returns the share of the mirrors that are not stated which are true, if as many are missing as of other
+// facts of Relation, a share of these: at most 1.
+func (m Mirror) TrueIfMissing(share float64) float64 {
+	return min(1, share*float64(m.Support)/float64(m.Missing()))
 }
 
 // Missing returns the number of facts of Other whose mirror, of Relation, is not stated.

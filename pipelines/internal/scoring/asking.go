@@ -104,7 +104,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		if err != nil {
 			return nil, err
 		}
-		a.record.Missing, a.record.Shares = a.missing.Share, a.missing.Relations
+		a.record.Missing, a.record.Guessed, a.record.Shares = a.missing.Share, a.missing.Guessed, a.missing.Relations
 		if a.presumed, err = a.Model.Presume(ctx, a.missing); err != nil {
 			return nil, command.Usage("--missing: %v", err)
 		}
@@ -126,9 +126,10 @@ type RecordedAsk struct {
 	Sources    string `json:"sources,omitempty"`
 	Candidates string `json:"candidates,omitempty"`
 	// Probabilities is the checksum of their file, nothing as long as none are fitted. Missing and Shares, by relation,
-	// are what they presume to be missing.
+	// are what they presume to be missing; nobody said the former where Guessed.
 	Probabilities string             `json:"probabilities,omitempty"`
 	Missing       float64            `json:"missing,omitempty"`
+	Guessed       bool               `json:"missing_guessed,omitempty"`
 	Shares        map[string]float64 `json:"missing_by_relation,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without, and PathChoice says among what: simple, or walks.
 	Paths      int    `json:"paths,omitempty"`

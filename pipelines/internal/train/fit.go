@@ -71,7 +71,7 @@ func (d *decision) tryFit(ctx context.Context) error {
 	if err := d.fit.Make(ctx, "", lock.Lock{}); err != nil {
 		return err
 	}
-	_, err = d.fit.Estimator(probability.Presumed{Missing: probability.DefaultMissing}) // says what is presumed
+	_, err = d.fit.Estimator(probability.Presumed{Missing: probability.DefaultMissing, Guessed: true}) // says what is presumed
 	return err
 }
 

@@ -22,7 +22,7 @@ func GraphFlag(set *flag.FlagSet, graph *string) {
 
 // MissingFlag registers --missing of commands that show probabilities.
 func MissingFlag(set *flag.FlagSet, missing *answer.Missing) {
-	missing.Share = probability.DefaultMissing
+	missing.Share, missing.Guessed = probability.DefaultMissing, true
 	set.Var((*missingValue)(missing), "missing",
 		"`SHARE|R=SHARE` of the graph's facts that probabilities presume to be missing from it, more than 0, at most 1, or of those of a relation, "+
 			"which may be more; repeatable")
@@ -54,7 +54,7 @@ func (m *missingValue) Set(text string) error {
 		return errors.New("want a share of the graph's facts, more than 0 and at most 1, or RELATION=SHARE with a share above 0")
 	}
 	if at < 0 {
-		m.Share = share
+		m.Share, m.Guessed = share, false
 		return nil
 	}
 	if m.Relations == nil {

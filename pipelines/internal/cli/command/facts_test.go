@@ -14,12 +14,12 @@ import (
 func TestMissingFlag(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string]answer.Missing{
-		"":                       {Share: .05},
+		"":                       {Share: .05, Guessed: true},
 		".2":                     {Share: .2},
 		".2 1":                   {Share: 1},
 		"born in=.3 .1":          {Share: .1, Relations: map[string]float64{"born in": .3}},
-		"a=b=1.5 a=.1 a=.2":      {Share: .05, Relations: map[string]float64{"a=b": 1.5, "a": .2}},
-		"http://x/?r=near=1e-06": {Share: .05, Relations: map[string]float64{"http://x/?r=near": 1e-6}},
+		"a=b=1.5 a=.1 a=.2":      {Share: .05, Guessed: true, Relations: map[string]float64{"a=b": 1.5, "a": .2}},
+		"http://x/?r=near=1e-06": {Share: .05, Guessed: true, Relations: map[string]float64{"http://x/?r=near": 1e-6}},
 	} {
 		set := flag.NewFlagSet("ask", flag.ContinueOnError)
 		var got answer.Missing

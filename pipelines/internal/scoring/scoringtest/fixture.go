@@ -105,7 +105,7 @@ func Model(t testing.TB, workspace, on string) (*answer.Model, *probability.Esti
 	fail(err)
 	_, err = m.ReadProbabilities(t.Context(), filepath.Join(workspace, answer.ProbabilitiesFolder))
 	fail(err)
-	estimator, err := m.Estimator(probability.Presumed{Missing: probability.DefaultMissing})
+	estimator, err := m.Estimator(probability.Presumed{Missing: probability.DefaultMissing, Guessed: true})
 	if errors.Is(err, probability.ErrTooFew) {
 		return m, nil
 	}
