@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,9 @@ func detectByStart(start string) Format {
 			return NTriples
 		case isObject(line):
 			return JSONL
-		case !strings.Contains(line, "\t") && strings.Count(line, ",") >= 2:
+		case strings.HasPrefix(strings.ToLower(line), "sep="):
+			continue
+		case !strings.Contains(line, "\t") && max(strings.Count(line, ","), strings.Count(line, ";"), strings.Count(line, "|")) >= 2:
 			return CSV
 		}
 		break
@@ -142,16 +145,24 @@ type Options struct {
 	Header, NoHeader bool
 	// Prefixes shortens IRIs.
 	Prefixes *rdf.Prefixes
+	// Document is the name of a file among several, whose blank nodes are others in each. Without it they keep their labels.
+	Document string
+	// pairs says that the text is a table of Pairs.
+	pairs bool
 	// Entities and Relations are the names that stand for what is in the file; nil keeps that.
 	Entities, Relations *Labels
 }
 
 // Counts counts what a file has beside facts and bad lines.
 type Counts struct {
-	// Literals are statements whose object is a literal: they are not about two entities.
-	Literals int64
-	// Comments are the lines before the facts that begin with #.
-	Comments int64
+	// Literals are statements whose object is a literal, of RDF or KGTK: they are not about two entities. Qualifiers are
+	// rows of KGTK about other rows, Blank statements about blank nodes with a label.
+	Literals, Qualifiers, Blank int64
+	// Division says how TSV or CSV is divided, nil for other formats, and Columns the number of its columns.
+	Division *Division
+	Columns  int
+	// Comments are the lines before the facts that begin with #, HeadersAgain those that repeat the names of columns.
+	Comments, HeadersAgain int64
 	// Unread are the columns other than head, relation and tail.
 	Unread []Column
 }
@@ -234,10 +245,19 @@ func Prefixes(ctx context.Context, url string, format Format, p *rdf.Prefixes) e
 // readStatements reads N-Triples, N-Quads or Turtle.
 func readStatements(url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
 	var counts Counts
+	labeled := func(t *rdf.Term) (is bool) {
+		if is = t.Kind == rdf.Blank && !strings.HasPrefix(t.Value, "["); is && o.Document != "" {
+			t.Value = "[" + o.Document + "]" + t.Value
+		}
+		return is
+	}
 	statement := func(line int, s rdf.Statement) error {
 		if s.Object.Kind == rdf.Literal {
 			counts.Literals++
 			return nil
+		}
+		if subject, object := labeled(&s.Subject), labeled(&s.Object); subject || object {
+			counts.Blank++
 		}
 		return each(line, Fact{o.Prefixes.Name(s.Subject), o.Prefixes.Name(s.Predicate), o.Prefixes.Name(s.Object)})
 	}
@@ -247,6 +267,6 @@ func readStatements(url string, r io.Reader, o Options, each Each, bad Bad) (Cou
 	case NQuads:
 		return counts, rdf.ReadNQuads(url, r, statement, bad)
 	}
-	err := rdf.ReadTurtle(url, storage.Base(url), r, nil, statement)
+	err := rdf.ReadTurtle(url, cmp.Or(o.Document, storage.Base(url)), r, nil, statement)
 	return counts, err
 }

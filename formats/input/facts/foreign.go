@@ -30,13 +30,9 @@ func Foreign(name string) string {
 
 // foreignText describes a text of a kind that is not read, by its first bytes, with a remedy; "" for other texts.
 func foreignText(start string) string {
-	const tarMagic = 257 // where an archive has its letters
 	first, _, _ := strings.Cut(strings.TrimSpace(start), "\n")
 	first = strings.TrimSpace(first)
 	switch {
-	case strings.HasPrefix(start, "PK\x03\x04"), strings.HasPrefix(start, "7z\xbc\xaf"), strings.HasPrefix(start, "Rar!\x1a"),
-		len(start) > tarMagic && strings.HasPrefix(start[tarMagic:], "ustar"):
-		return archive
 	case strings.HasPrefix(first, "<?xml"), strings.HasPrefix(first, "<rdf:RDF"):
 		return rdfXML
 	case !strings.HasPrefix(first, "{") && !strings.HasPrefix(first, "["), strings.Contains(first, "\t"):

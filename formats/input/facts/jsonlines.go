@@ -105,7 +105,7 @@ func valuesOf(text []byte, columns []string) (chosen [3]json.RawMessage, left []
 }
 
 // mostNames bounds the names of a line's keys, in bytes: each key has those of all objects around it in its name.
-const mostNames = 16 * triples.MaxLine
+const mostNames = 16 << 20
 
 // flatten returns the keys and values of an object and of the objects within it, whose keys follow the outer key and a
 // dot. A key that occurs twice is an error.

@@ -18,6 +18,8 @@ type Labels struct {
 	names  map[string]string // by id
 	labels map[string]bool   // the names
 	strict bool
+	// Columns are those that are read.
+	Columns PairColumns
 	// Missing counts the ids, as often as they occur, that have no label and remain as they are.
 	Missing int64
 	// Found reports whether any id of the facts has a label.
@@ -74,24 +76,18 @@ func (l *Labels) Has(id string) bool { _, ok := l.names[id]; return ok }
 func ReadLabels(ctx context.Context, url string) (*Labels, error) {
 	l := &Labels{url: url, names: map[string]string{}, labels: map[string]bool{}}
 	lines := map[string]int{}
-	format, err := Detect(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	if format != CSV {
-		format = TSV
-	}
-	err = l.read(ctx, format, func(line int, id, label string) error {
+	columns, err := NamesOf.Read(ctx, url, func(line int, id, label string) error {
 		if first, twice := lines[id]; twice && l.names[id] != label {
 			return triples.BadLine{File: url, Line: line, Reason: fmt.Sprintf("%q has another label in line %d", id, first),
 				Remedy: remedy.Do("keep one of them")}
 		}
 		lines[id], l.names[id] = line, label
 		return nil
-	})
+	}, func(b triples.BadLine) error { return b })
 	if err != nil {
 		return nil, err
 	}
+	l.Columns = columns
 	return l, l.distinguish(lines)
 }
 
@@ -111,16 +107,6 @@ func (l *Labels) distinguish(lines map[string]int) error {
 		l.labels[l.names[id]] = true
 	}
 	return nil
-}
-
-// read calls each for every pair of an id and its label. A bad line is an error.
-func (l *Labels) read(ctx context.Context, format Format, each func(line int, id, label string) error) error {
-	file, err := storage.Open(ctx, l.url)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return ReadTable(l.url, format, storage.Interruptible(ctx, file), each, func(b triples.BadLine) error { return b })
 }
 
 // ReadNameIDs reads OpenKE's entity2id.txt or relation2id.txt: the number of names, then lines of a name and its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	arrow "github.com/apache/arrow/go/v15/parquet"
@@ -58,6 +59,9 @@ func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Option
 	if err != nil {
 		return unreadable{err}
 	}
+	if f.GetNumRows() == 0 || hasNulls(f.Schema, names, at) {
+		return unreadable{fmt.Errorf("%w; it needs rows of head, relation and tail", triples.ErrEmpty)}
+	}
 	t.unread = unreadOf(names, names, at)
 	var chosen [3]int
 	for i, position := range at {
@@ -67,15 +71,25 @@ func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Option
 				"column %q has the type %s", names[position], typeOf(root.Field(position)))}
 		}
 	}
-	if f.GetNumRows() == 0 {
-		return unreadable{fmt.Errorf("%w; it needs rows of head, relation and tail", triples.ErrEmpty)}
-	}
 	for group := range f.GetRowGroups() {
 		if err := t.group(ctx, f, group, chosen); err != nil || t.callError != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hasNulls reports whether one of the columns holds nothing but nulls by its type: what writers give a column that has no
+// value.
+func hasNulls(s *schema.Schema, names []string, at [3]int) bool {
+	return slices.ContainsFunc(at[:], func(position int) bool {
+		column := s.ColumnIndexByName(names[position])
+		if column < 0 {
+			return false
+		}
+		_, null := s.Column(column).LogicalType().(schema.NullLogicalType)
+		return null
+	})
 }
 
 // group reads the rows of a row group.

@@ -107,14 +107,19 @@ func choose(columns, fields []string) ([3]int, error) {
 
 // table chooses the columns of a text and reads its rows.
 type table struct {
-	url     string
-	o       Options
-	at      [3]int
-	columns int // of the header, or 3, or 0 if rows may have any number
-	started bool
-	unread  []unread
-	each    Each
-	bad     Bad
+	url      string
+	o        Options
+	division Division
+	at       [3]int
+	columns  int // of the header, or 3, or 0 if rows may have any number
+	width    int // the number of fields of the first row
+	started  bool
+	header   []string
+	kgtk     kgtk
+	again    int64 // lines that repeat the header
+	unread   []unread
+	each     Each
+	bad      Bad
 }
 
 // row reads a row. Errors show text for it.
@@ -122,6 +127,9 @@ func (t *table) row(line int, fields []string, text string) error {
 	// The first row decides which fields are read, and may be a header.
 	if !t.started {
 		t.started = true
+		if t.header = slices.Clone(fields); t.division.RowNames {
+			fields = append([]string{""}, fields...)
+		}
 		var names []string
 		if t.o.Header {
 			names = fields
@@ -136,19 +144,26 @@ func (t *table) row(line int, fields []string, text string) error {
 					"%s:%d: %s and %s are ids of different spaces: one id in both would be one entity", t.url, line, from, to)
 			}
 		}
-		t.unread = unreadOf(fields, names, t.at)
+		t.unread, t.width = unreadOf(fields, names, t.at), len(fields)
 		if t.o.Header {
-			t.columns = len(fields)
+			t.columns, t.kgtk = len(fields), kgtkOf(names)
 			return nil
 		}
 		if len(t.o.Columns) == 0 {
 			t.columns = 3
 		}
 	}
-	// All other rows are facts or bad lines.
+	// All other rows are facts or bad lines, or the header again, where files were put together.
+	if t.o.Header && slices.Equal(fields, t.header) {
+		t.again++
+		return nil
+	}
 	reason, help := t.wrong(fields, text)
 	if reason != "" {
 		return t.bad(triples.BadLine{File: t.url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
+	}
+	if t.kgtk.leavesOut(fields, t.at) {
+		return nil
 	}
 	for i := range t.unread {
 		t.unread[i].add(fields)
@@ -193,70 +208,65 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// readRows reads TSV, where quotation marks are part of names, or CSV, where they are not.
+// readRows reads TSV or CSV.
 func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each, bad Bad) (Counts, error) {
-	comments, heading, err := Begins(ctx, url, o)
+	d, err := Divide(ctx, url, o)
 	if err != nil {
 		return Counts{}, err
 	}
-	o.Header = o.Header || heading
-	t := &table{url: url, o: o, each: each, bad: bad}
-	err = rowText{url, o.Format, comments, "head, relation and tail", ", separated by tabs"}.each(r, t.row, bad)
-	return Counts{Comments: int64(comments), Unread: columnsOf(t.unread)}, err
+	o.Header = o.Header || d.Heading
+	t := &table{url: url, o: o, division: d, each: each, bad: bad}
+	err = rowText{url, d, "head, relation and tail", ", separated by tabs"}.each(r, t.row, bad)
+	return Counts{Division: &d, Columns: t.width, Comments: int64(d.Comments), HeadersAgain: t.again, Literals: t.kgtk.literals, Qualifiers: t.kgtk.qualifiers, Unread: columnsOf(t.unread)}, err
 }
 
-// rowText describes a text of CSV, or of TSV if the format is another.
+// rowText describes a text of TSV or CSV.
 type rowText struct {
 	url      string
-	format   Format
-	comments int // first lines that are skipped
+	division Division
 	// fields and separated say, in the error of an empty text, what a row has and, of TSV, how it is separated.
 	fields, separated string
 }
 
 // each calls row for every row, with the text that messages show of it, and bad for a line that is none.
 func (t rowText) each(r io.Reader, row func(line int, fields []string, text string) error, bad Bad) error {
-	if t.format == CSV {
-		return t.eachRecord(r, func(line int, fields []string) error { return row(line, fields, strings.Join(fields, ",")) }, bad)
+	if separator := t.division.Separator; separator != '\t' {
+		return t.eachRecord(r, func(line int, fields []string) error {
+			return row(line, fields, strings.Join(fields, string(separator)))
+		}, bad)
 	}
 	return triples.ReadLines(t.url, t.fields+t.separated, r, func(line int, text []byte) error {
-		if line <= t.comments {
+		if line <= t.division.Skipped {
 			return nil
 		}
-		return row(line, strings.Split(string(text), "\t"), string(text))
+		return row(line, t.division.fields(string(text)), string(text))
 	}, bad)
 }
 
-// eachRecord calls each for every record of CSV with the number of its first line, and bad for text that is none. The
-// separator is a comma, or a semicolon if the first line has semicolons only, as spreadsheets write it where the
-// comma is a decimal sign.
+// eachRecord calls each for every record of CSV with the number of its first line, and bad for text that is none.
 func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) error, bad Bad) error {
 	text, err := triples.Unpack(t.url, r)
 	if err != nil {
 		return err
 	}
-	for range t.comments {
-		if _, err := text.ReadSlice('\n'); err != nil {
+	for range t.division.Skipped {
+		if _, err := text.ReadSlice('\n'); err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading %s: %w", t.url, err)
 		}
 	}
-	// The first line shows the separator.
-	start, err := text.Peek(startBytes)
-	if len(start) == 0 {
-		if errors.Is(err, io.EOF) {
-			return triples.EmptyError(t.url, t.fields)
-		}
+	if _, err := text.Peek(1); errors.Is(err, io.EOF) {
+		return triples.EmptyError(t.url, t.fields)
+	} else if err != nil {
 		return fmt.Errorf("reading %s: %w", t.url, err)
 	}
 	// A record is bounded, or a missing quotation mark would read the rest of the file into memory.
 	limited := &limitedReader{r: text}
 	records := csv.NewReader(limited)
 	records.FieldsPerRecord, records.ReuseRecord = -1, true
-	first, _, _ := strings.Cut(string(start), "\n")
-	records.Comma = comma(first)
-	// The csv package counts lines after the comments. It continues behind a record that is not CSV, but not behind one
+	records.Comma = t.division.Separator
+	// The csv package counts lines after those that are skipped. It continues behind a record that is not CSV, but not behind one
 	// that is too long.
-	last := t.comments // line of the previous record
+	last := t.division.Skipped // line of the previous record
 	for {
 		limited.left = maxRecord
 		fields, err := records.Read()
@@ -268,9 +278,9 @@ func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) er
 			return triples.BadLine{File: t.url, Line: last + 1, Reason: fmt.Sprintf("the record here does not end within %d bytes", triples.MaxLine),
 				Remedy: remedy.Do("check for a missing quotation mark")}
 		case errors.As(err, &wrong):
-			b := triples.BadLine{File: t.url, Line: wrong.StartLine + t.comments, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "),
+			b := triples.BadLine{File: t.url, Line: wrong.StartLine + t.division.Skipped, Reason: "not CSV: " + strings.TrimPrefix(wrong.Err.Error(), "csv: "),
 				Remedy: remedy.Do("write a quotation mark within a quoted field twice, and quote fields that have one")}
-			last = wrong.Line + t.comments
+			last = wrong.Line + t.division.Skipped
 			if err := bad(b); err != nil {
 				return err
 			}
@@ -279,7 +289,7 @@ func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) er
 			return fmt.Errorf("reading %s: %w", t.url, err)
 		}
 		last, _ = records.FieldPos(0)
-		last += t.comments
+		last += t.division.Skipped
 		if err := each(last, fields); err != nil {
 			return err
 		}
@@ -305,20 +315,4 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n
 	return n, err
-}
-
-// ReadTable calls each for every line of a text of pairs, such as types or labels: TSV, or CSV if its name says so.
-func ReadTable(url string, format Format, r io.Reader, each func(line int, first, second string) error, bad Bad) error {
-	return rowText{url, format, 0, "two fields", ", separated by a tab"}.each(r, func(line int, fields []string, text string) error {
-		reason, help := "", remedy.Do("give every line two fields")
-		if len(fields) < 2 {
-			reason = plural(len(fields), "field") + " instead of 2"
-		} else if reason, help = triples.CheckName("field 1", fields[0]); reason == "" {
-			reason, help = triples.CheckName("field 2", fields[1])
-		}
-		if reason != "" {
-			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
-		}
-		return each(line, fields[0], fields[1])
-	}, bad)
 }

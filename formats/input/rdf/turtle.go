@@ -507,10 +507,13 @@ func (s *scanner) local() string {
 	return s.name(func(r rune) bool { return r == ':' || inLabel(r) }, true)
 }
 
+// longestName bounds names in memory. Longer ones than triples.MaxName are refused anyway.
+const longestName = 1 << 20
+
 // name reads a name of certain letters and dots within it and, in the local part of a prefixed name, escapes.
 func (s *scanner) name(in func(rune) bool, escapes bool) string {
 	var name strings.Builder
-	for name.Len() <= triples.MaxLine {
+	for name.Len() <= longestName {
 		c := s.peek()
 		switch {
 		case in(c):
@@ -534,7 +537,7 @@ func (s *scanner) name(in func(rune) bool, escapes bool) string {
 			return name.String()
 		}
 	}
-	s.fail("a name is longer than %d bytes", triples.MaxLine)
+	s.fail("a name is longer than %d bytes", longestName)
 	return ""
 }
 
@@ -567,7 +570,7 @@ func (s *scanner) bracketed() string {
 	}
 	var text strings.Builder
 	begin := s.line
-	for text.Len() <= triples.MaxLine {
+	for text.Len() <= longestName {
 		switch c := s.next(); c {
 		case '>':
 			return text.String()
@@ -577,7 +580,7 @@ func (s *scanner) bracketed() string {
 			text.WriteRune(c)
 		}
 	}
-	s.fail("an IRI is longer than %d bytes", triples.MaxLine)
+	s.fail("an IRI is longer than %d bytes", longestName)
 	return ""
 }
 

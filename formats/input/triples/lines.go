@@ -11,8 +11,12 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// MaxLine is the length of the longest accepted line, in bytes without its end.
-const MaxLine = 1 << 20
+// MaxLine is the length of the longest accepted line, in bytes without its end. Names take little of a long one: most is
+// text that is not read, such as a literal or another column.
+const MaxLine = 64 << 20
+
+// bufferBytes is how much of a text is read at a time. Most lines fit in.
+const bufferBytes = 1 << 20
 
 // MaxName is the length of the longest accepted name in bytes. Names are held in memory, searched and shown on
 // pages, so that a text which became a name by mistake is refused here.
@@ -103,40 +107,42 @@ func (c chunkLines) read(each func(number int, line []byte) error) error {
 
 // eachLine calls each and bad like readChunkLines, but for blank lines at the end, too.
 func eachLine(name string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
-	text := bufio.NewReaderSize(r, MaxLine+len("\r\n"))
+	text := bufio.NewReaderSize(r, bufferBytes)
 	if first == 1 {
 		var err error
 		if text, err = begin(name, text); err != nil {
 			return err
 		}
 	}
-	// The buffer holds the longest line, so a full one is overlong.
+	var long []byte // a line that the buffer does not hold
 	for number := first; ; number++ {
 		line, err := text.ReadSlice('\n')
-		if len(line) == 0 && errors.Is(err, io.EOF) {
-			return nil
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long[:0], line...)
+			for errors.Is(err, bufio.ErrBufferFull) && len(long) <= MaxLine {
+				line, err = text.ReadSlice('\n')
+				long = append(long, line...)
+			}
+			line = long
+		}
+		full := errors.Is(err, bufio.ErrBufferFull)
+		if full {
+			err = skipLine(text)
 		}
 		switch {
-		case err == nil || errors.Is(err, io.EOF):
-			line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-			if len(line) > MaxLine {
-				err = bad(tooLong(name, number, line))
-			} else {
-				err = each(number, line)
-			}
-			if err != nil {
-				return err
-			}
-		case errors.Is(err, bufio.ErrBufferFull):
-			long := tooLong(name, number, line)
-			if err := skipLine(text); err != nil {
-				return readError(name, err)
-			}
-			if err := bad(long); err != nil {
-				return err
-			}
-		default:
+		case err != nil && !errors.Is(err, io.EOF):
 			return readError(name, err)
+		case len(line) == 0:
+			return nil
+		}
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if full || len(line) > MaxLine {
+			err = bad(tooLong(name, number, line))
+		} else {
+			err = each(number, line)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -158,10 +164,15 @@ func hasLine(text io.Reader) (bool, error) {
 	}
 }
 
-// begin unpacks a compressed text, which it recognizes by its first bytes, and skips a byte-order mark.
+// begin unpacks a compressed text, which it recognizes by its first bytes, and skips a byte-order mark. A kind of file that
+// is not read is an error.
 func begin(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	text, err := plain(name, text)
 	if err != nil {
+		return nil, err
+	}
+	start, _ := text.Peek(1 << 9)
+	if err := checkForeign(name, start); err != nil {
 		return nil, err
 	}
 	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {

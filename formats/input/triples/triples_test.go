@@ -102,7 +102,7 @@ func TestReadOfOverlongLines(t *testing.T) {
 		bad    bool
 	}{
 		{0, "\n", false}, {0, "\r\n", false}, {0, "", false},
-		{1, "\n", true}, {1, "\r\n", true}, {1, "", true}, {3 * MaxLine, "\n", true}, {3 * MaxLine, "", true},
+		{1, "\n", true}, {1, "\r\n", true}, {1, "", true}, {2 * bufferBytes, "\n", true}, {2 * bufferBytes, "", true},
 	} {
 		text := name + strings.Repeat("n", c.longer) + "\tr\tb" + c.end
 		facts, bad, err := readAll(t, "x\tr\ty\n"+text)

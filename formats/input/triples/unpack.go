@@ -38,16 +38,41 @@ func isBzip2(start []byte) bool {
 	return block == "\x31\x41\x59\x26\x53\x59" || block == "\x17\x72\x45\x38\x50\x90" // a block, or the end of an empty file
 }
 
+// isZstd recognizes a frame, and one that is to be skipped, such as pzstd writes before each other one.
+func isZstd(start []byte) bool {
+	return bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")) || len(start) > 3 && start[0]>>4 == 5 && string(start[1:4]) == "\x2a\x4d\x18"
+}
+
 // maxWindow bounds the memory that a zstd file may ask for, as zstd itself does without --long.
 const maxWindow = 128 << 20
 
 var packings = []packing{
-	{"gzip", ".gz", prefix("\x1f\x8b"), func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"gzip", ".gz", prefix("\x1f\x8b"), newGzip},
 	{"bzip2", ".bz2", isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
-	{"zstd", ".zst", prefix("\x28\xb5\x2f\xfd"), func(r io.Reader) (io.Reader, error) {
+	{"zstd", ".zst", isZstd, func(r io.Reader) (io.Reader, error) {
 		// One goroutine: the reader is dropped without a call of Close.
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	}},
+}
+
+// foreign are kinds of files, by their first bytes, that are recognized and not unpacked.
+var foreign = []struct {
+	name, magic string
+	at          int
+}{
+	{"a zip", "PK\x03\x04", 0}, {"a 7z", "7z\xbc\xaf\x27\x1c", 0}, {"a rar", "Rar!\x1a\x07", 0}, {"an xz", "\xfd7zXZ\x00", 0}, {"an lz4", "\x04\x22\x4d\x18", 0},
+	{"an lzip", "LZIP\x01", 0}, {"an lzma", "\x5d\x00\x00\x80\x00\xff", 0}, {"a compress (.Z)", "\x1f\x9d", 0}, {"a snappy", "\xff\x06\x00\x00sNaPpY", 0},
+	{"a tar", "ustar", 257},
+}
+
+// checkForeign returns an error for a text that begins like a file that has to be unpacked first.
+func checkForeign(name string, start []byte) error {
+	for _, f := range foreign {
+		if len(start) > f.at && bytes.HasPrefix(start[f.at:], []byte(f.magic)) {
+			return fmt.Errorf("%s is %s file: unpack it first", name, f.name)
+		}
+	}
+	return nil
 }
 
 // Packed reports whether a file that begins with these bytes, at least ten or all that it has, is compressed.
@@ -65,7 +90,7 @@ func packingOf(start []byte) *packing {
 
 // Unpack returns a text without its compression and its byte-order mark. Errors mention name.
 func Unpack(name string, r io.Reader) (*bufio.Reader, error) {
-	return begin(name, bufio.NewReaderSize(r, MaxLine+len("\r\n")))
+	return begin(name, bufio.NewReaderSize(r, bufferBytes))
 }
 
 // plain unpacks a compressed text.
@@ -87,7 +112,41 @@ func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, readError(name, p.error(err))
 	}
-	return bufio.NewReaderSize(unpacker{unpacked, p}, MaxLine+len("\r\n")), nil
+	return bufio.NewReaderSize(unpacker{unpacked, p}, bufferBytes), nil
+}
+
+// gzipMembers are the members of a gzip file, one after the other. Zeros may follow, as tapes and some tools pad files.
+type gzipMembers struct {
+	from   *bufio.Reader
+	member *gzip.Reader
+}
+
+func newGzip(r io.Reader) (io.Reader, error) {
+	g := &gzipMembers{from: bufio.NewReader(r)}
+	var err error
+	if g.member, err = gzip.NewReader(g.from); err == nil {
+		g.member.Multistream(false)
+	}
+	return g, err
+}
+
+func (g *gzipMembers) Read(p []byte) (int, error) {
+	n, err := g.member.Read(p)
+	if !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	// The next member begins behind zeros, if there is one.
+	for err = nil; err == nil; {
+		var next []byte
+		if next, err = g.from.Peek(1); err == nil && next[0] != 0 {
+			if err = g.member.Reset(g.from); err == nil {
+				g.member.Multistream(false)
+			}
+			return n, err
+		}
+		g.from.Discard(len(next))
+	}
+	return n, err
 }
 
 // unpacker returns an error, not io.EOF, if the packed data end too early.

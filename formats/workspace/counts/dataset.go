@@ -56,8 +56,12 @@ type Conversion struct {
 	Formats string `json:"formats,omitempty"`
 	// Headers counts the first lines that were left out because they have the names of columns.
 	Headers int64 `json:"headers,omitempty"`
-	// Literals counts the statements of RDF that were left out because their object is a literal.
-	Literals int64 `json:"literals,omitempty"`
+	// HeadersAgain counts the lines that were left out because they repeat them.
+	HeadersAgain int64 `json:"headers_again,omitempty"`
+	// Literals counts the statements of RDF and KGTK that were left out because their object is a literal, Qualifiers the
+	// rows of KGTK that are about another row.
+	Literals   int64 `json:"literals,omitempty"`
+	Qualifiers int64 `json:"qualifiers,omitempty"`
 	// Comments counts the lines before the facts that begin with #.
 	Comments int64 `json:"comments,omitempty"`
 	// Unread are the columns other than head, relation and tail.
@@ -118,8 +122,8 @@ type Division struct {
 	// UntestedNames are the first ten.
 	Untested      int      `json:"untested"`
 	UntestedNames []string `json:"untested_names,omitempty"`
-	// NearInverse is the number of relations that are nearly the inverse of another or of themselves, NearSame of
-	// those that are nearly the same as another. Pairs lists them, the first hundred.
+	// NearInverse is the number of relations of a pair one of which is nearly a part of the other's inverse, or that are
+	// nearly symmetric, NearSame of those where one is nearly a part of the other. Pairs lists them, the first hundred.
 	NearInverse int    `json:"near_inverse"`
 	NearSame    int    `json:"near_same"`
 	Pairs       []Pair `json:"pairs,omitempty"`
@@ -134,7 +138,7 @@ type Pair struct {
 	Other    string `json:"other"`
 	// Inverse reports whether the facts of one are the inverses of the other's; otherwise both have the same direction.
 	Inverse bool `json:"inverse"`
-	// Share is the part of the facts of the larger one that the other has too.
+	// Share is the part of the facts of the smaller one, or of the larger one if that has few, that the other has too.
 	Share float64 `json:"share"`
 }
 

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 	if !source.toConvert() {
 		return source, nil
 	}
+	source.documents()
 	// IRIs are shortened by the prefixes of all files, so these are read first.
 	for _, t := range source.files {
 		if err := facts.Prefixes(ctx, t.url, t.options.Format, c.prefixes); err != nil {
@@ -61,8 +63,69 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 		files, left = append(files, converted...), left[n:]
 	}
 	source.converted.Formats, source.converted.Headers = source.formats(), f.headers(source)
+	if err := c.note(files); err != nil {
+		return source, err
+	}
 	source.files = files
 	return source, source.countUnlabeled()
+}
+
+// note adds what several files are said to have, or to lack. It is an error if no file of a graph has facts.
+func (c *converter) note(files []text) error {
+	d := c.source
+	if len(c.empty) > 0 {
+		d.divisions = append(d.divisions, "no facts in "+shortList(c.empty))
+	}
+	if c.blank > 0 && len(d.files) > 1 {
+		d.divisions = append(d.divisions, fmt.Sprintf("blank nodes (%s) are others in each file, although labels are equal", plural(c.blank, "statement")))
+	}
+	for _, t := range d.files {
+		has := func(o text) bool { return o.graph == t.graph && o.split == "train" }
+		if t.listed && t.split == "train" && !slices.ContainsFunc(files, has) && len(d.rejects) == 0 {
+			return triples.EmptyError(t.name, "head, relation and tail")
+		}
+	}
+	return nil
+}
+
+// documents gives the files of RDF names by which their blank nodes differ: the file's, with as many folders as tell
+// them apart. One file needs none.
+func (d *dataset) documents() {
+	names, folders := map[string]int{}, 1
+	suffix := func(t text) string {
+		words := strings.Split(t.url, "/")
+		return strings.Join(words[max(0, len(words)-folders):], "/")
+	}
+	for ; len(names) < len(d.files) && folders < 64; folders++ {
+		clear(names)
+		for _, t := range d.files {
+			names[suffix(t)]++
+		}
+		if len(names) == len(d.files) {
+			break
+		}
+	}
+	for i := range d.files {
+		if len(d.files) > 1 && isRDF(d.files[i].options.Format) {
+			d.files[i].options.Document = suffix(d.files[i])
+		}
+	}
+}
+
+// division says how a table is divided.
+func division(name string, header bool, c facts.Counts, found int64) string {
+	quotes, heading := "", "no heading"
+	if c.Division.Quoted && c.Division.Separator == '\t' {
+		quotes = "quoted "
+	}
+	if header {
+		heading = fmt.Sprintf("heading in line %d", c.Division.Skipped+1)
+	}
+	separator := fmt.Sprintf("%q", string(c.Division.Separator))
+	if c.Division.Separator == '\t' {
+		separator = "tabs"
+	}
+	return fmt.Sprintf("%s: %d %scolumns by %s, %s, %s", name, c.Columns, quotes, separator, heading, plural(found, "fact"))
 }
 
 // countUnlabeled counts the ids without a name, after all files have been read. It is an error if no id of the training
@@ -92,6 +155,8 @@ type converter struct {
 	prefixes *rdf.Prefixes
 	bar      *progress.Bar
 	facts    int64
+	blank    int64    // statements about labeled blank nodes
+	empty    []string // files of several, or parts, without facts
 }
 
 // text converts a file, or converts all files that --split divides to one text and divides it.
@@ -115,7 +180,7 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 		return c.scan(ctx, t, whole)
 	}
 	// With --split it becomes three.
-	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed}
+	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed, Kept: c.flags.typeRelation}
 	chunks := []triples.Chunk{whole, whole, whole}
 	for i, name := range kg.Splits {
 		chunks[i].Split, chunks[i].URL = name, storage.Join(c.folder, "divided-"+name+".tsv")
@@ -198,18 +263,30 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	// A text may have several parts, which share the file of rejects.
 	literals := int64(0)
 	for _, part := range t.urls() {
+		partBefore := c.facts
 		found, err := facts.Read(ctx, part, t.options, count, func(b triples.BadLine) error {
 			if c.flags.onBadLine == fail {
 				return triples.Refuse(b)
 			}
 			return rejects.Write(ctx, b)
 		})
+		several := t.listed || len(t.parts) > 0
+		if several && c.facts == partBefore && found.Literals == 0 && (err == nil || errors.Is(err, triples.ErrEmpty)) {
+			c.empty = append(c.empty, storage.Base(part))
+			err = nil
+		}
 		if err != nil {
 			return err
 		}
 		literals += found.Literals
+		c.blank += found.Blank
+		c.source.converted.Qualifiers += found.Qualifiers
 		c.source.converted.Comments += found.Comments
+		c.source.converted.HeadersAgain += found.HeadersAgain
 		c.addUnread(found.Unread)
+		if found.Columns > 0 {
+			c.source.divisions = append(c.source.divisions, division(storage.Base(part), t.options.Header, found, c.facts-partBefore))
+		}
 	}
 	c.source.converted.Literals += literals
 	written, any, err := rejects.Commit()
@@ -220,7 +297,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		c.source.rejects = append(c.source.rejects, written)
 	}
 	// Training needs facts.
-	if t.split == "train" && c.facts == before && !any {
+	if t.split == "train" && c.facts == before && !any && !t.listed {
 		if literals > 0 {
 			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)
 		}

@@ -33,6 +33,8 @@ type dataset struct {
 	// converted counts lines, columns and names that the conversion of the files found.
 	converted counts.Conversion
 	rejects   []triples.Rejects
+	// divisions say how tables are divided, and which files have no facts, for people.
+	divisions []string
 }
 
 // text is one file of facts, with its key in the configuration.
@@ -217,17 +219,17 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 		return err
 	}
 	// A table may begin with comments and the names of columns.
-	comments := 0
+	plain := false
 	if isTable(t.options.Format) {
-		heading := false
-		if comments, heading, err = facts.Begins(ctx, t.url, t.options); err != nil {
+		division, err := facts.Divide(ctx, t.url, t.options)
+		if err != nil {
 			return err
 		}
-		t.options.Header = t.options.Header || heading
+		t.options.Header = t.options.Header || division.Heading
+		plain = division == facts.Division{Separator: '\t'}
 	}
 	// Only plain tab-separated facts are read by the job where they are.
-	t.convert = t.divide || comments > 0 || t.options.Format != facts.TSV || len(f.columns) > 0 || t.options.Header || f.entityNames != "" ||
-		f.relationNames != ""
+	t.convert = t.divide || !plain || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
 	// The file is read once, for its hash and its chunks.
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
 	if t.convert {

@@ -3,9 +3,12 @@ package preprocess
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"tagnet/formats/input/facts"
+	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
@@ -14,7 +17,7 @@ import (
 
 // describe prints the sizes of the graph, which lines were left out, and warnings.
 func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.Dataset, source dataset) error {
-	warnings, err := unseen(ctx, e.Workspace.Graph())
+	joined, warnings, err := heldOut(ctx, e.Workspace.Graph())
 	if err != nil {
 		return err
 	}
@@ -70,12 +73,34 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.D
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
 	}
 	e.Say("")
-	for _, line := range append(notes(s, source.fileNames()), warnings...) {
+	source.divisions = append(source.divisions, pairColumns(source.types.url, source.types.columns)...)
+	if more := len(source.divisions) - mostDivisions; more > 0 {
+		source.divisions = append(source.divisions[:mostDivisions:mostDivisions], plural(int64(more), "more such line"))
+	}
+	for _, line := range slices.Concat(source.divisions, joined, notes(s, source.fileNames()), warnings) {
 		e.Say("  %s", line)
 	}
 	e.Say("")
 	return nil
 }
+
+// pairColumns says which columns of a table beside the facts are read, unless it has just these two without names.
+func pairColumns(url string, c facts.PairColumns) []string {
+	if c.Names[0] == "" && len(c.Left) == 0 {
+		return nil
+	}
+	line := fmt.Sprintf("%s: columns 1 and 2 are read, which have no names", storage.Base(url))
+	if c.Names[0] != "" {
+		line = fmt.Sprintf("%s: columns %q and %q are read", storage.Base(url), c.Names[0], c.Names[1])
+	}
+	if len(c.Left) > 0 {
+		line += "; not read: " + shortList(c.Left)
+	}
+	return []string{line}
+}
+
+// mostDivisions is how many lines say how files are divided.
+const mostDivisions = 8
 
 // notes are the lines below the tables: how the files became facts, what was left out, and warnings.
 func notes(s counts.Dataset, files map[string]string) []string {
@@ -103,7 +128,7 @@ func notes(s counts.Dataset, files map[string]string) []string {
 			}
 		}
 		if c.Split != nil {
-			list = append(list, sides(*c.Split, s.Relations)...)
+			list = append(list, sides(*c.Split, s)...)
 		}
 	}
 	// Types of entities that no graph has.
@@ -174,9 +199,12 @@ func percent(share float64) string {
 }
 
 // sides says how --split divided a file.
-func sides(s counts.Division, relations int64) []string {
-	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", progress.Count(s.Facts[0]), progress.Count(s.Facts[1]),
-		progress.Count(s.Facts[2]))
+func sides(s counts.Division, of counts.Dataset) []string {
+	var facts [3]string // once each, as the table above has them
+	for i, split := range kg.Splits {
+		facts[i] = progress.Count(s.Facts[i] - of.Repeated[split])
+	}
+	line := fmt.Sprintf("--split: %s to training, %s to validation, %s to test", facts[0], facts[1], facts[2])
 	if s.Moved > 0 {
 		line += fmt.Sprintf("; %s moved to training, since one of their names is in no other training fact", progress.Count(s.Moved))
 	}
@@ -198,7 +226,7 @@ func sides(s counts.Division, relations int64) []string {
 	if s.NearInverse+s.NearSame == 0 {
 		return append(lines, "near-inverse relations: none")
 	}
-	line = fmt.Sprintf("near-inverse relations: %d of %s", s.NearInverse, progress.Count(relations))
+	line = fmt.Sprintf("near-inverse relations: %d of %s", s.NearInverse, progress.Count(of.Relations))
 	if s.NearSame > 0 {
 		line += fmt.Sprintf(", nearly equal ones: %d", s.NearSame)
 	}
@@ -227,11 +255,17 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	if s.Conversion != nil && s.Conversion.Headers > 0 {
 		list = append(list, plural(s.Conversion.Headers, "first line")+" with the names of columns")
 	}
+	if s.Conversion != nil && s.Conversion.HeadersAgain > 0 {
+		list = append(list, plural(s.Conversion.HeadersAgain, "repeated line")+" with the names of columns")
+	}
 	if s.Conversion != nil && s.Conversion.Comments > 0 {
 		list = append(list, plural(s.Conversion.Comments, "line")+" of comments")
 	}
 	if s.Conversion != nil && s.Conversion.Literals > 0 {
 		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")
+	}
+	if s.Conversion != nil && s.Conversion.Qualifiers > 0 {
+		list = append(list, plural(s.Conversion.Qualifiers, "row")+" of KGTK that qualify other rows")
 	}
 	if s.Rejected > 0 {
 		list = append(list, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"tagnet/formats/input/facts"
@@ -13,8 +14,9 @@ import (
 // checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line
 // of column names: its words occur in no other line. Package facts finds the usual names of columns. First lines of
 // other files do not count, as these may be headers too, but the files of one folder are alike: a header of one is the
-// header of all. The files of --inference may be written otherwise, and say nothing.
-func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
+// header of all. The files of --inference may be written otherwise, and say nothing. Of a line that recurs, which may be a
+// fact that is stated twice, it is only a warning.
+func (f *flags) checkHeaders(ctx context.Context, d *dataset) error {
 	if f.header != auto {
 		return nil
 	}
@@ -29,9 +31,14 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 		if t.split != "train" {
 			continue
 		}
-		is, err := isHeader(ctx, slices.Concat(texts[i:], texts[:i]), !d.listed())
+		is, again, err := isHeader(ctx, slices.Concat(texts[i:], texts[:i]), !d.listed())
 		if err != nil {
 			return err
+		}
+		if is && again > 0 {
+			d.divisions = append(d.divisions, fmt.Sprintf("warning: the first line of %s stands again in line %d, and its words in no other line: "+
+				"if it is a heading, --header yes leaves both out", t.name, again))
+			continue
 		}
 		if is {
 			help := facts.HeaderRemedy
@@ -46,8 +53,8 @@ func (f *flags) checkHeaders(ctx context.Context, d dataset) error {
 
 // isHeader reports whether no word of the first line of the first text occurs in another line of some texts, of
 // which there is one, and, where the texts are alike, whether all have that first line. It reads up to what
-// shows that it is none.
-func isHeader(ctx context.Context, texts []text, alike bool) (bool, error) {
+// shows that it is none. again is the last other line that is equal to it, or 0.
+func isHeader(ctx context.Context, texts []text, alike bool) (is bool, again int, err error) {
 	var first facts.Fact
 	lines, found := 0, false
 	for i, t := range texts {
@@ -57,6 +64,8 @@ func isHeader(ctx context.Context, texts []text, alike bool) (bool, error) {
 				first = f
 			case line == 1:
 				found = found || alike && f != first
+			case f == first:
+				again = line
 			default:
 				lines++
 				for _, name := range [...]string{f.Head, f.Relation, f.Tail} {
@@ -69,10 +78,10 @@ func isHeader(ctx context.Context, texts []text, alike bool) (bool, error) {
 			return nil
 		})
 		if err != nil || found || first == (facts.Fact{}) {
-			return false, err
+			return false, 0, err
 		}
 	}
-	return lines > 0, nil
+	return lines > 0, again, nil
 }
 
 // errEnough ends the reading of a file whose other facts are not needed.
@@ -82,7 +91,7 @@ var errEnough = errors.New("no other facts are needed")
 // those who read all lines.
 func readSome(ctx context.Context, t text, each facts.Each) error {
 	_, err := facts.Read(ctx, t.url, t.options, each, func(triples.BadLine) error { return nil })
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errEnough) || errors.Is(err, triples.ErrEmpty) { // the conversion says which files are empty
 		return nil
 	}
 	return err

@@ -60,6 +60,7 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, source fold
 		if err != nil {
 			return err
 		}
+		d.divisions = append(d.divisions, pairColumns(url, labels.Columns)...)
 		// The hash of the names decides the graph as the facts do.
 		key := kind.flag
 		if files[0].graph == triples.Inference && kind.file == "" {

@@ -212,7 +212,7 @@ func (f *flags) find(ctx context.Context, e *command.Environment) (dataset, erro
 	}
 	source, err := f.openDataset(ctx, bases(training), training, bases(inference), inference)
 	if err == nil {
-		err = f.checkHeaders(ctx, source)
+		err = f.checkHeaders(ctx, &source)
 	}
 	if err != nil || f.types == "" {
 		return source, err

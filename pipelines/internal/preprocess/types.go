@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -17,7 +18,7 @@ import (
 // types is the file of --types.
 type types struct {
 	url, sha256 string
-	format      facts.Format
+	columns     facts.PairColumns
 	strict      bool // a bad line is an error; otherwise it is skipped
 }
 
@@ -36,10 +37,22 @@ func openTypes(ctx context.Context, url string, strict bool) (types, error) {
 		return t, fmt.Errorf("--types: %w", err)
 	}
 	t.sha256 = file.SHA256
-	if t.format, err = facts.Detect(ctx, url); err != nil || !strict {
-		return t, err
+	bad := func(b triples.BadLine) error {
+		if strict {
+			return triples.Refuse(b)
+		}
+		return errEnough
 	}
-	return t, t.each(ctx, func(_, _ []byte) error { return nil })
+	t.columns, err = facts.TypesOf.Read(ctx, url, func(int, string, string) error {
+		if strict {
+			return nil
+		}
+		return errEnough
+	}, bad)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return t, err
 }
 
 // each calls each for the entity and the type of every line.
@@ -54,13 +67,8 @@ func (t types) each(ctx context.Context, each func(entity, name []byte) error) e
 
 // read calls each for every entity and type of the file, and bad for other lines.
 func (t types) read(ctx context.Context, each func(entity, name []byte) error, bad facts.Bad) error {
-	file, err := storage.Open(ctx, t.url)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return facts.ReadTable(t.url, t.format, storage.Interruptible(ctx, file),
-		func(_ int, entity, name string) error { return each([]byte(entity), []byte(name)) }, bad)
+	_, err := facts.TypesOf.Read(ctx, t.url, func(_ int, entity, name string) error { return each([]byte(entity), []byte(name)) }, bad)
+	return err
 }
 
 // rejectTypes writes the bad lines of the file to a file of rejects.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"slices"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
@@ -26,13 +27,34 @@ func (w Workspace) ListStep(ctx context.Context) Command {
 	names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
 	m, e := manifest.Read(ctx, w.Graph())
 	if err == nil && e == nil && len(names) > 0 && 2*kg.EntitiesOf(m, "test")*len(names) > fewQueries {
-		return w.Command("discover", "--relation", names[0])
+		if most, err := w.mostFrequent(ctx, m, len(names)); err == nil {
+			return w.Command("discover", "--relation", names[most])
+		}
 	}
 	list := w.Command("discover")
 	if _, err := manifest.Read(ctx, w.Path(w.FactsFolder("all"))); err == nil { // of an earlier model or graph
 		list = list.With("--force")
 	}
 	return list
+}
+
+// mostFrequent returns the relation with the most facts.
+func (w Workspace) mostFrequent(ctx context.Context, m manifest.Manifest, relations int) (most int, err error) {
+	facts := make([]int64, relations)
+	for _, file := range kg.EdgeFiles(m, "train") {
+		err := tables.EachEdges(ctx, storage.Join(w.Graph(), file.Name), func(e tables.Edges) error {
+			for _, r := range e.Relations {
+				if int(r) < relations { // no inverse
+					facts[r]++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return slices.Index(facts, slices.Max(facts)), nil
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// nearShare is the least share of the larger relation's facts that another has, too, for the two to give away
-	// each other's facts.
-	nearShare = 0.8
+	// nearShare is the least share of the smaller relation's facts that another has, too, for the two to give away
+	// each other's facts. Of few facts it may be chance: fewer than leastNear count only as the share of the larger one.
+	nearShare, leastNear = 0.8, 10
 	// maxSample is the number of pairs of entities that are compared.
 	maxSample = 1 << 18
 	// maxPerPair is the largest number of relations between two entities that are compared.
@@ -72,11 +72,14 @@ func (s *sample) nearPairs() []nearPair {
 	}
 	var found []nearPair
 	for p, n := range common {
-		larger := max(sizes[p.a], sizes[p.b])
+		of := min(sizes[p.a], sizes[p.b])
+		if of < leastNear {
+			of = max(sizes[p.a], sizes[p.b])
+		}
 		if p.a == p.b {
 			n *= 2 // both facts of the pair are the relation's
 		}
-		if share := float64(n) / float64(larger); share >= nearShare {
+		if share := float64(n) / float64(of); share >= nearShare {
 			found = append(found, nearPair{p, share})
 		}
 	}

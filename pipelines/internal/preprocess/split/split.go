@@ -32,6 +32,8 @@ type Params struct {
 	Shares [3]float64
 	// Seed draws the sides.
 	Seed int64
+	// Kept is a relation whose facts all belong to training, or empty.
+	Kept string
 }
 
 // maxPairs bounds the pairs that a summary lists.
@@ -198,6 +200,14 @@ func (d *divider) group(f fact) uint64 {
 	return parallel.Seed(uint64(d.p.Seed), 1, d.hashes[f.relation], f.head, f.tail)
 }
 
+// sideOf returns the side that a fact's group is drawn for, or training if the fact is of the relation that is kept.
+func (d *divider) sideOf(f fact, group uint64) int {
+	if d.p.Kept != "" && d.names[f.relation] == d.p.Kept {
+		return train
+	}
+	return d.side(group)
+}
+
 // side returns the side that a group is drawn for.
 func (d *divider) side(group uint64) int {
 	switch group >>= 1; {
@@ -217,7 +227,7 @@ func (d *divider) draw(ctx context.Context) (moved, seen map[uint64]struct{}, er
 	err = d.each(ctx, func(f fact, _ triples.Triple, _ int) error {
 		group := d.group(f)
 		switch {
-		case d.side(group) == train:
+		case d.sideOf(f, group) == train:
 			seen[f.head], seen[f.tail] = struct{}{}, struct{}{}
 			trained[f.relation], waiting[f.relation] = true, nil
 		case !trained[f.relation]:
@@ -250,7 +260,7 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 	err := d.each(ctx, func(f fact, t triples.Triple, line int) error {
 		group := d.group(f)
 		// A fact leaves training only if training has both of its entities, and its group was not moved.
-		side := d.side(group)
+		side := d.sideOf(f, group)
 		if side != train {
 			_, head := seen[f.head]
 			_, tail := seen[f.tail]
