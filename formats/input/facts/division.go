@@ -85,7 +85,8 @@ func divide(start string, more bool, o Options) (d Division, err error) {
 	return d, nil
 }
 
-// skip skips what spreadsheets write before all other lines: empty ones, and the separator as in sep=; which it returns.
+// skip skips what spreadsheets write before all other lines: empty ones, and the separator as in
+// sep=; which it returns.
 func (d *Division) skip(start string) (rest string, separator rune) {
 	rest = start
 	for line := range strings.Lines(start) {

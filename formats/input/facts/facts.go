@@ -145,7 +145,8 @@ type Options struct {
 	Header, NoHeader bool
 	// Prefixes shortens IRIs.
 	Prefixes *rdf.Prefixes
-	// Document is the name of a file among several, whose blank nodes are others in each. Without it they keep their labels.
+	// Document is the name of a file among several, whose blank nodes are others in each. Without it
+	// they keep their labels.
 	Document string
 	// pairs says that the text is a table of Pairs.
 	pairs bool
@@ -155,8 +156,8 @@ type Options struct {
 
 // Counts counts what a file has beside facts and bad lines.
 type Counts struct {
-	// Literals are statements whose object is a literal, of RDF or KGTK: they are not about two entities. Qualifiers are
-	// rows of KGTK about other rows, Blank statements about blank nodes with a label.
+	// Literals are statements whose object is a literal, of RDF or KGTK: they are not about two entities. Qualifiers
+	// are rows of KGTK about other rows, Blank statements about blank nodes with a label.
 	Literals, Qualifiers, Blank int64
 	// Division says how TSV or CSV is divided, nil for other formats, and Columns the number of its columns.
 	Division *Division

@@ -17,11 +17,13 @@ type Pairs struct {
 	keys, values []string
 }
 
-var ids = []string{"id", ":id", "entity", "entity_id", "node", "node_id", "node1", "relation", "relation_id", "property", "key", "curie", "iri", "uri", "subject"}
+var ids = []string{"id", ":id", "entity", "entity_id", "node", "node_id", "node1", "relation", "relation_id", "property", "key", "curie", "iri", "uri",
+	"subject"}
 
 // The kinds of tables: the types of entities, and the names that stand for ids.
 var (
-	TypesOf = Pairs{"an entity and its type", append(slices.Clone(ids), "name", "label"), []string{"type", "kind", "class", "category", ":label", "node2", "object"}}
+	TypesOf = Pairs{"an entity and its type", append(slices.Clone(ids), "name", "label"),
+		[]string{"type", "kind", "class", "category", ":label", "node2", "object"}}
 	NamesOf = Pairs{"an id and its name", ids, []string{"label", "name", "title", "preflabel"}}
 )
 
@@ -87,26 +89,27 @@ func (p Pairs) Read(ctx context.Context, url string, each func(line int, key, va
 	}
 	defer file.Close()
 	first := true
-	return columns, rowText{url, d, "two fields", ", separated by a tab"}.each(storage.Interruptible(ctx, file), func(line int, fields []string, text string) error {
-		if first {
-			first = false
-			if columns, err = p.choose(fields); err != nil {
-				return fmt.Errorf("%s:%d: %w", url, line, err)
+	return columns, rowText{url, d, "two fields", ", separated by a tab"}.each(storage.Interruptible(ctx, file),
+		func(line int, fields []string, text string) error {
+			if first {
+				first = false
+				if columns, err = p.choose(fields); err != nil {
+					return fmt.Errorf("%s:%d: %w", url, line, err)
+				}
+				if columns.Names != ([2]string{}) {
+					return nil
+				}
 			}
-			if columns.Names != ([2]string{}) {
-				return nil
+			reason, help := "", remedy.Do("give every line two fields")
+			if len(fields) <= max(columns.at[0], columns.at[1]) {
+				reason = plural(len(fields), "field") + " instead of 2"
 			}
-		}
-		reason, help := "", remedy.Do("give every line two fields")
-		if len(fields) <= max(columns.at[0], columns.at[1]) {
-			reason = plural(len(fields), "field") + " instead of 2"
-		}
-		for i := 0; i < 2 && reason == ""; i++ {
-			reason, help = triples.CheckName(fmt.Sprintf("field %d", columns.at[i]+1), fields[columns.at[i]])
-		}
-		if reason != "" {
-			return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
-		}
-		return each(line, fields[columns.at[0]], fields[columns.at[1]])
-	}, bad)
+			for i := 0; i < 2 && reason == ""; i++ {
+				reason, help = triples.CheckName(fmt.Sprintf("field %d", columns.at[i]+1), fields[columns.at[i]])
+			}
+			if reason != "" {
+				return bad(triples.BadLine{File: url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown([]byte(text))})
+			}
+			return each(line, fields[columns.at[0]], fields[columns.at[1]])
+		}, bad)
 }

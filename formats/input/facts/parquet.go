@@ -79,8 +79,8 @@ func (t *parquetTable) read(ctx context.Context, f *parquet.ColumnFile, o Option
 	return nil
 }
 
-// hasNulls reports whether one of the columns holds nothing but nulls by its type: what writers give a column that has no
-// value.
+// hasNulls reports whether one of the columns holds nothing but nulls by its type: what writers give a
+// column that has no value.
 func hasNulls(s *schema.Schema, names []string, at [3]int) bool {
 	return slices.ContainsFunc(at[:], func(position int) bool {
 		column := s.ColumnIndexByName(names[position])

@@ -217,7 +217,8 @@ func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each
 	o.Header = o.Header || d.Heading
 	t := &table{url: url, o: o, division: d, each: each, bad: bad}
 	err = rowText{url, d, "head, relation and tail", ", separated by tabs"}.each(r, t.row, bad)
-	return Counts{Division: &d, Columns: t.width, Comments: int64(d.Comments), HeadersAgain: t.again, Literals: t.kgtk.literals, Qualifiers: t.kgtk.qualifiers, Unread: columnsOf(t.unread)}, err
+	return Counts{Division: &d, Columns: t.width, Comments: int64(d.Comments), HeadersAgain: t.again, Literals: t.kgtk.literals, Qualifiers: t.kgtk.qualifiers,
+		Unread: columnsOf(t.unread)}, err
 }
 
 // rowText describes a text of TSV or CSV.
@@ -264,8 +265,8 @@ func (t rowText) eachRecord(r io.Reader, each func(line int, fields []string) er
 	records := csv.NewReader(limited)
 	records.FieldsPerRecord, records.ReuseRecord = -1, true
 	records.Comma = t.division.Separator
-	// The csv package counts lines after those that are skipped. It continues behind a record that is not CSV, but not behind one
-	// that is too long.
+	// The csv package counts lines after those that are skipped. It continues behind a record that is not CSV, but not
+	// behind one that is too long.
 	last := t.division.Skipped // line of the previous record
 	for {
 		limited.left = maxRecord

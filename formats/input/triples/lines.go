@@ -11,8 +11,8 @@ import (
 	"tagnet/formats/remedy"
 )
 
-// MaxLine is the length of the longest accepted line, in bytes without its end. Names take little of a long one: most is
-// text that is not read, such as a literal or another column.
+// MaxLine is the length of the longest accepted line, in bytes without its end. Names take little of a long one: most
+// is text that is not read, such as a literal or another column.
 const MaxLine = 64 << 20
 
 // bufferBytes is how much of a text is read at a time. Most lines fit in.
@@ -164,8 +164,8 @@ func hasLine(text io.Reader) (bool, error) {
 	}
 }
 
-// begin unpacks a compressed text, which it recognizes by its first bytes, and skips a byte-order mark. A kind of file that
-// is not read is an error.
+// begin unpacks a compressed text, which it recognizes by its first bytes, and skips a byte-order mark. A kind of file
+// that is not read is an error.
 func begin(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	text, err := plain(name, text)
 	if err != nil {

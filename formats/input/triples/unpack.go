@@ -60,7 +60,8 @@ var foreign = []struct {
 	name, magic string
 	at          int
 }{
-	{"a zip", "PK\x03\x04", 0}, {"a 7z", "7z\xbc\xaf\x27\x1c", 0}, {"a rar", "Rar!\x1a\x07", 0}, {"an xz", "\xfd7zXZ\x00", 0}, {"an lz4", "\x04\x22\x4d\x18", 0},
+	{"a zip", "PK\x03\x04", 0}, {"a 7z", "7z\xbc\xaf\x27\x1c", 0}, {"a rar", "Rar!\x1a\x07", 0}, {"an xz", "\xfd7zXZ\x00", 0},
+	{"an lz4", "\x04\x22\x4d\x18", 0},
 	{"an lzip", "LZIP\x01", 0}, {"an lzma", "\x5d\x00\x00\x80\x00\xff", 0}, {"a compress (.Z)", "\x1f\x9d", 0}, {"a snappy", "\xff\x06\x00\x00sNaPpY", 0},
 	{"a tar", "ustar", 257},
 }

@@ -106,7 +106,10 @@ func (o *tally) scaled(m *Model, missing float64) []float64 {
 // Text returns a sentence on what is presumed.
 func (e *Estimator) Text() string {
 	text := fmt.Sprintf("probabilities presume that %s%% of the facts are missing, which no data tell", percent(e.presumed.Missing))
-	if n := len(e.own); n > 0 {
+	switch n := len(e.own); {
+	case n == 1:
+		text += "; of 1 relation its own share"
+	case n > 1:
 		text += fmt.Sprintf("; of %d relations their own shares", n)
 	}
 	return text
@@ -187,9 +190,9 @@ func (e *Estimator) Estimate(o *Observation) Estimate {
 // leastDeviation is the least standard deviation of usual log odds: all facts of a relation may be alike.
 const leastDeviation = .1
 
-// mirrored returns the probability of a fact whose mirror is stated, or p where that by its mirror is no higher. What the
-// scores tell, and how many of a relation have their mirrors, are two opinions on its odds: the result is their
-// geometric mean.
+// mirrored returns the probability of a fact whose mirror is stated, or p where that by its mirror is no higher.
+// What the scores tell, and how many of a relation have their mirrors, are two opinions on its odds: the result is
+// their geometric mean.
 func mirrored(p, byMirror float64) float64 {
 	if byMirror = min(byMirror, surest); byMirror <= p {
 		return p
@@ -218,6 +221,6 @@ func (e *Estimator) OneAnswer(q graph.Query) bool {
 	return e.around.functional[q.Relation] && !e.around.hasAnswer(q.Source, q.Relation)
 }
 
-// Likely reports whether the probability of a rival is divided. Dividing those of unlikely ones, too, would take many
-// queries.
+// Likely reports whether the probability of a rival is divided. Dividing those of unlikely ones, too,
+// would take many queries.
 func Likely(p float64) bool { return p >= .1 }

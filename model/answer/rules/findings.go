@@ -56,8 +56,9 @@ func (r *Rules) Findings(g *graph.Graph) (found []Finding) {
 				body = backward(g, body)
 			}
 			t := x.count(x.heads[body[0]], q, body, sure)
-			if t.without > best.Missing && t.without <= t.with && t.support >= leastSupport(x.facts[q]) && float64(t.support) >= sure*float64(t.cases) {
-				best = Finding{MissingAnswer, q, body, t.support, t.cases, t.without}
+			f := Finding{MissingAnswer, q, body, t.support, t.cases, t.without}
+			if f.better(best) && t.without <= t.with && t.support >= leastSupport(x.facts[q]) && float64(t.support) >= sure*float64(t.cases) {
+				best = f
 			}
 		}
 		if best.Missing > 0 {
@@ -69,6 +70,11 @@ func (r *Rules) Findings(g *graph.Graph) (found []Finding) {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Missing, a.Missing))
 	})
 	return found
+}
+
+// better reports whether a missing answer is given for more entities, or for as many by a rule that holds more often.
+func (f Finding) better(o Finding) bool {
+	return f.Missing > o.Missing || f.Missing == o.Missing && f.Missing > 0 && f.Support*o.Cases > o.Support*f.Cases
 }
 
 // expected returns the findings of that kind.

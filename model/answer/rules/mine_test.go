@@ -146,6 +146,31 @@ func TestMineAgreesWithItsDefinition(t *testing.T) {
 	}
 }
 
+// TestFewHeadsAreAllCounted has a rule of three steps for more heads than are drawn.
+func TestFewHeadsAreAllCounted(t *testing.T) {
+	t.Parallel()
+	var facts []graph.Fact
+	for i := range int32(3 * sampleHeads) {
+		for step := range int32(3) {
+			facts = append(facts, graph.Fact{Head: 4*i + step, Relation: 1 + step, Tail: 4*i + step + 1})
+		}
+		tail := 4*i + 3
+		if i%10 == 0 {
+			tail -= 2
+		}
+		facts = append(facts, graph.Fact{Head: 4 * i, Tail: tail})
+	}
+	g, err := graph.New(12*sampleHeads, 4, facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := naive(g, 0, []int32{1, 2, 3})
+	want.Pairs = want.Cases
+	if diff := cmp.Diff([]Rule{naive(g, 0, []int32{1}), want}, mined(t, g, 1).Of(0)); diff != "" || want.Support != 270 {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+}
+
 // TestEveryNumberOfThreadsFindsTheSame holds that the bytes of a file depend on the graph alone, and that blocks of
 // relations leave out none.
 func TestEveryNumberOfThreadsFindsTheSame(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 // perStep is subtracted from the confidence of a rule for each step of its body, to order reasons.
 const perStep = .1
 
-// Reason is a rule that holds for a fact. Its counts are those without the fact.
+// Reason is a rule that holds for a fact. Its counts are those without the fact, or estimates where the rule's are of a
+// sample of heads.
 type Reason struct {
 	Rule
 	// Path are the entities along the body, from head to tail.
@@ -43,6 +44,8 @@ func (r *Rules) Reasons(g *graph.Graph, f graph.Fact, k int) (found []Reason) {
 			break
 		}
 		if reason.Path = join(g, f, reason.Body); reason.Path != nil {
+			// What a sample of heads counts stands for all.
+			reason.Support, reason.Cases, reason.Pairs = reason.Support*reason.Every, reason.Cases*reason.Every, reason.Pairs*reason.Every
 			found = append(found, reason)
 		}
 	}

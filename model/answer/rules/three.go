@@ -9,9 +9,10 @@ const (
 	// leastOfThree is the least number of facts of a relation that has rules of three steps,
 	// mostOfThree the most of them.
 	leastOfThree, mostOfThree = 150, 25
-	// Bodies are found from about sampleFacts of a relation and at most mostFound edges around them. The mostCounted
-	// best are counted from about sampleHeads.
-	sampleFacts, mostFound, mostCounted, sampleHeads = 40, 1 << 18, 100, 100
+	// Bodies are found from about sampleFacts of a relation and at most mostFound edges around them. The
+	// mostCounted best are counted from about sampleHeads, and those that remain from all where the heads of all
+	// relations are at most fewHeads.
+	sampleFacts, mostFound, mostCounted, sampleHeads, fewHeads = 40, 1 << 18, 100, 100, 30_000
 )
 
 // threeSteps returns the rules of a relation whose bodies have three steps. Of heads without an answer
@@ -28,6 +29,24 @@ func (x *index) threeSteps(r int32) (found []Rule) {
 			found = append(found, rule)
 		}
 	}
+	found = x.best(found)
+	all := 0
+	for _, heads := range x.heads[:x.BaseRelations] {
+		all += len(heads)
+	}
+	if every == 1 || all > fewHeads {
+		return found
+	}
+	for i, rule := range found {
+		if t := x.count(x.heads[r], r, rule.Body, 0); t.cases > 0 {
+			found[i] = Rule{r, rule.Body, t.support, t.cases, t.cases, 1}
+		}
+	}
+	return x.best(slices.DeleteFunc(found, func(r Rule) bool { return !x.keeps(r) }))
+}
+
+// best returns the best rules of three steps, in order. Those of few cases are doubted.
+func (x *index) best(found []Rule) []Rule {
 	doubted := func(r Rule) float64 { return float64(r.Support) / float64(r.Cases+5) }
 	slices.SortStableFunc(found, func(a, b Rule) int { return cmp.Compare(doubted(b), doubted(a)) })
 	return found[:min(len(found), mostOfThree)]

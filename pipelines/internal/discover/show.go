@@ -33,6 +33,9 @@ func (d *discovering) show(ctx context.Context, fresh bool) error {
 	for _, sentence := range d.found.First() {
 		d.E.Say("  %s", sentence)
 	}
+	if more := len(d.found.Findings) - len(d.found.First()); more > 0 {
+		d.E.Say("  (%s more in %s)", progress.Count(int64(more)), probabilities.RulesFile)
+	}
 	d.E.Say("")
 	d.SayUncertain(fresh)
 	d.saySummary(summary)

@@ -14,8 +14,8 @@ import (
 // checkHeaders returns an error for a file of training facts whose first line would become a fact and looks like a line
 // of column names: its words occur in no other line. Package facts finds the usual names of columns. First lines of
 // other files do not count, as these may be headers too, but the files of one folder are alike: a header of one is the
-// header of all. The files of --inference may be written otherwise, and say nothing. Of a line that recurs, which may be a
-// fact that is stated twice, it is only a warning.
+// header of all. The files of --inference may be written otherwise, and say nothing. Of a line that recurs, which may
+// be a fact that is stated twice, it is only a warning.
 func (f *flags) checkHeaders(ctx context.Context, d *dataset) error {
 	if f.header != auto {
 		return nil
