@@ -11,13 +11,14 @@ import (
 	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
+	"tagnet/model/graph/kg"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/zoo"
 )
 
 // Discovery says which new facts Discover lists. Its zero value lists the 10,000 surest ones of all relations.
 type Discovery struct {
-	// Relations are names; none stands for all relations.
+	// Relations are names; none stands for all relations but that of types in a workspace, preprocess --type_relation.
 	Relations []string
 	// Most is the most facts that are listed; 0 stands for 10,000.
 	Most int
@@ -108,11 +109,14 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 	return listed, nil
 }
 
-// queriesOf returns the queries of all entities with the relations, or with all, in both directions. Those of a
-// relation follow each other, since they ask for each other's answers.
+// queriesOf returns the queries of all entities with the relations, or with those of Discovery, in both directions.
+// Those of a relation follow each other, since they ask for each other's answers.
 func (m *Model) queriesOf(ctx context.Context, relations []string) ([]graph.Query, error) {
 	if len(relations) == 0 {
-		relations = m.Relations()
+		relations = slices.Clone(m.Relations())
+		if typed := kg.TypeRelation(m.opened.KG.Manifest); len(relations) > 1 {
+			relations = slices.DeleteFunc(relations, func(name string) bool { return name == typed })
+		}
 	}
 	var queries []graph.Query
 	for _, name := range relations {

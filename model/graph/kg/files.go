@@ -1,6 +1,7 @@
 package kg
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,6 +102,15 @@ func EdgesOf(m manifest.Manifest, split string) int64 {
 		return m.Rows["inference_edges"]
 	}
 	return m.Rows["edges"]
+}
+
+// TypeRelation returns the relation whose facts preprocess also took for the types of their heads, "" without one.
+func TypeRelation(m manifest.Manifest) string {
+	var made struct {
+		Relation string `json:"type_relation"`
+	}
+	_ = json.Unmarshal(m.Configuration, &made) // of facts in memory there is none
+	return made.Relation
 }
 
 // typesFile returns the name of the types of the graph that a split's queries are about, or "" if it has none.

@@ -102,7 +102,7 @@ func (a *asking) readFile(ctx context.Context) (err error) {
 
 // readRelations reads the names of --relation.
 func (a *asking) readRelations(ctx context.Context) (err error) {
-	if a.ask.Relations, a.record.Relations, err = a.Relations(ctx, "relation", a.flags.relation); err != nil {
+	if a.ask.Relations, a.record.Relations, err = a.Relations(ctx, a.flags.relation, ""); err != nil {
 		return err
 	}
 	sources := int64(len(a.View.Entities))

@@ -33,7 +33,7 @@ func Pipeline() command.Pipeline {
 				"`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples "+
 					"to score, head TAB relation TAB tail; or pairs whose relations are ranked, with a ? for the relation")
 			set.StringVar(&f.relation, "relation", "",
-				"`R,~S|all|~all`: instead of a file, the relations to ask about all --sources; a leading ~ is the inverse")
+				"`R,~S|all|~all`: instead of a file, the relations to ask about all --sources; a leading ~ is the inverse, and a leading - leaves one out")
 			command.Choice(set, &f.onUnknown, "on_unknown", fail, []string{fail, skip},
 				"stop at names of --queries that the graph does not have; or skip their lines, which "+skippedFile+" lists, and answer the others")
 			f.AskFlags.Register(set, "with --relation, the entities to ask about", "the only entities that may be answers")

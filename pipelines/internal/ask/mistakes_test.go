@@ -36,6 +36,7 @@ func TestMistakes(t *testing.T) {
 		"a long name": {queries(strings.Repeat("x", 4000) + "\tnext\n"), 1,
 			[]string{"queries.tsv:1: unknown entity \"xxx", "xx\"... (4000 bytes); closest: \"e000\""}},
 		"no such relation": {[]string{"--relation", "next,nexd"}, 2, []string{"--relation: unknown relation \"nexd\"; closest: \"next\""}},
+		"none is left":     {[]string{"--relation", "next,-next"}, 2, []string{"--relation next,-next leaves no relation: give some, or all"}},
 		"missing of all": {[]string{"--relation", "next", "--missing", "1.1"}, 2,
 			[]string{`--missing is "1.1": want a share of the graph's facts, more than 0 and at most 1`}},
 		"missing of none": {[]string{"--relation", "next", "--missing", "nxt=.5"}, 2, []string{"--missing: ", `"nxt"`, `"next"`}},

@@ -12,6 +12,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
+	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/probabilities"
@@ -87,7 +88,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // read reads the relations, and decides on the queries.
 func (d *discovering) read(ctx context.Context) error {
-	ids, names, err := d.Relations(ctx, "relation", d.flags.relation)
+	ids, names, err := d.Relations(ctx, d.flags.relation, kg.TypeRelation(d.Loaded.Manifest))
 	if err != nil {
 		return err
 	}

@@ -230,6 +230,44 @@ func TestFactsAreMadeOnce(t *testing.T) {
 	}
 }
 
+// TestFactsOfTypes checks that a list, like one of the library, has types of entities only if it is asked for them.
+func TestFactsOfTypes(t *testing.T) {
+	w := pipelinetest.Template(t, "is_a", func(workspace string) {
+		files := pipelinetest.Ring("e", 60)
+		for i := range 40 {
+			files["train.txt"] += fmt.Sprintf("e%03d\tis_a\tkind%d\n", i, i%3)
+		}
+		pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", workspace, "--dataset", pipelinetest.Dataset(t, files), "--type_relation", "is_a")
+		pipelinetest.Succeed(t, train.Pipeline(), "--workspace", workspace, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "4")
+	})
+	says := "facts of is_a, the relation of types, are not listed unless --relation names it, as all,is_a\n"
+	for relation, want := range map[string][]string{
+		"all": {"back", "next", "skip"}, "all,is_a": {"back", "is_a", "next", "skip"}, "is_a": {"is_a"}, "all,-back": {"next", "skip"},
+	} {
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--relation", relation, "--output", "list", "--force")
+		if got := relationsOf(factRows(t, w, "list")); !slices.Equal(got, want) || strings.Contains(out, says) != !slices.Contains(want, "is_a") {
+			t.Errorf("--relation %s lists facts of %v\n%s", relation, got, out)
+		}
+	}
+	m, err := model.Open(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := m.Discover(t.Context(), model.Discovery{})
+	if err != nil || len(list) == 0 || slices.ContainsFunc(list, func(f model.ScoredTriple) bool { return f.Relation == "is_a" }) {
+		t.Errorf("%d facts, some of is_a: %v, error %v", len(list), list[:min(3, len(list))], err)
+	}
+}
+
+// relationsOf returns the relations of facts, in their order.
+func relationsOf(facts []parquet.Fact) []string {
+	of := map[string]bool{}
+	for _, f := range facts {
+		of[f.Relation] = true
+	}
+	return slices.Sorted(maps.Keys(of))
+}
+
 // TestBoundsOfFacts checks that the number of facts and the lowest probability bound a list, and that what it has is
 // the same however it is computed.
 func TestBoundsOfFacts(t *testing.T) {

@@ -28,7 +28,7 @@ func Pipeline() command.Pipeline {
 			"without lists in both directions.",
 		First: "workspace run relation sources candidates missing model output top_k most threshold explain memory",
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&f.relation, "relation", scoring.All, "`R,S|all`: the relations of the facts")
+			set.StringVar(&f.relation, "relation", scoring.All, "`R,S|all`: the relations of the facts; a leading - leaves one out, as in all,-R")
 			f.AskFlags.Register(set, "heads of the facts", "their tails")
 			set.IntVar(&f.most, "most", 10_000, "facts that are listed at most, 1 or more")
 			set.Float64Var(&f.threshold, "threshold", 0, "lowest `probability` of a fact; 0 or more, less than 1")

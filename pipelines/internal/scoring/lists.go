@@ -25,13 +25,27 @@ import (
 // All is the value of --relation, --sources and --candidates that selects every relation or entity.
 const All = "all"
 
-// Relations returns the ids of the relations of a flag, ascending, and how the manifest records them.
-func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32, record string, err error) {
+// leave begins a word of --relation that leaves a relation out.
+const leave = "-"
+
+// Relations returns the ids of the relations that --relation names, ascending, and how the manifest records them. The
+// word all stands for every relation but unlisted, "" for none, and -R leaves R out in both directions.
+func (a *Asking) Relations(ctx context.Context, value, unlisted string) (ids []int32, record string, err error) {
 	lookup := a.Loaded.Lookup(a.View)
-	base := int32(len(a.Loaded.Relations))
-	for _, word := range a.words(value) {
-		name, inverse := strings.CutPrefix(word, "~")
-		if name == All {
+	base, words := int32(len(a.Loaded.Relations)), a.words(value)
+	if base > 1 && lookup.HasRelation(unlisted) && slices.Contains(words, All) &&
+		!slices.ContainsFunc(words, func(word string) bool { return strings.TrimPrefix(word, leave) == unlisted }) {
+		a.E.Say("facts of %s, the relation of types, are not listed unless --relation names it, as %s,%s", unlisted, All, unlisted)
+		words = append(words, leave+unlisted)
+	}
+	var out []int32
+	for _, word := range words {
+		name, left := strings.CutPrefix(word, leave)
+		if left = left && !lookup.HasRelation(word); !left {
+			name = word
+		}
+		name, inverse := strings.CutPrefix(name, "~")
+		if name == All && !left {
 			for id := range base {
 				if inverse {
 					id += base
@@ -42,9 +56,17 @@ func (a *Asking) Relations(ctx context.Context, flag, value string) (ids []int32
 		}
 		id, err := lookup.Relation(ctx, name, inverse)
 		if err != nil {
-			return nil, "", flagged(flag, err)
+			return nil, "", flagged("relation", err)
 		}
-		ids = append(ids, id)
+		if left {
+			out = append(out, id%base, id%base+base)
+		} else {
+			ids = append(ids, id)
+		}
+	}
+	ids = slices.DeleteFunc(ids, func(id int32) bool { return slices.Contains(out, id) })
+	if len(ids) == 0 {
+		return nil, "", command.Usage("--relation %s leaves no relation: give some, or %s, and with a %s those to leave out", value, All, leave)
 	}
 	// The record does not depend on the order of the flag.
 	slices.Sort(ids)
@@ -159,6 +181,7 @@ func (a *Asking) sharesName(value string) bool {
 		return true
 	}
 	for _, word := range words {
+		word = strings.TrimPrefix(word, leave)
 		named[word], shorts[strings.ToLower(short(word))] = true, true
 	}
 	shares := func(other string) bool { return !named[other] && shorts[strings.ToLower(short(other))] }
@@ -179,10 +202,13 @@ func distinct(text string, shared bool) string {
 // longestName is how many letters of a text a folder's name has.
 const longestName = 40
 
+// spelled has the words of signs in folders' names.
+var spelled = strings.NewReplacer("~", "inverse-", ","+leave, "-without-", ", "+leave, "-without-")
+
 // short returns the first letters and digits of a text, with a hyphen for all that is between them but
 // dots and underscores.
 func short(text string) string {
-	words := strings.FieldsFunc(strings.ReplaceAll(text, "~", "inverse-"), func(r rune) bool {
+	words := strings.FieldsFunc(spelled.Replace(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '.' && r != '_'
 	})
 	letters := []rune(strings.Trim(strings.Join(words, "-"), "-."))

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/scoring"
 )
 
@@ -24,9 +25,44 @@ import (
 func TestRelationsWithSpaces(t *testing.T) {
 	a := &scoring.Asking{Run: &scoring.Run{View: &kg.View{}, Loaded: &kg.KG{Train: &kg.View{}, Relations: []string{" a", "b", "c, d "}}}}
 	for relation, want := range map[string][]int32{" a": {0}, "~ a": {3}, "c, d ": {2}, "b ": {1}, " ~b , b": {1, 4}} {
-		got, _, err := a.Relations(t.Context(), "relation", relation)
+		got, _, err := a.Relations(t.Context(), relation, "")
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%q: %v (-want +got):\n%s", relation, err, diff)
+		}
+	}
+}
+
+// TestRelationsLeftOut checks which relations a - leaves out, and that all is without the relation of types
+// unless that is named.
+func TestRelationsLeftOut(t *testing.T) {
+	a := &scoring.Asking{Run: &scoring.Run{View: &kg.View{}, Loaded: &kg.KG{Train: &kg.View{}, Relations: []string{"-x", "owns", "rdf:type"}}}}
+	for _, c := range []struct {
+		relation, unlisted, says string
+		want                     []int32
+	}{
+		{"all", "", "", []int32{0, 1, 2}},
+		{"all", "is_a", "", []int32{0, 1, 2}}, // the model does not know it
+		{"all", "rdf:type", "facts of rdf:type, the relation of types, are not listed unless --relation names it, as all,rdf:type\n", []int32{0, 1}},
+		{"all, rdf:type", "rdf:type", "", []int32{0, 1, 2}},
+		{"rdf:type", "rdf:type", "", []int32{2}},
+		{"all,-rdf:type", "rdf:type", "", []int32{0, 1}},
+		{"-owns, all,~all, -~-x", "", "", []int32{2, 5}},
+		{"-x", "", "", []int32{0}}, // a name
+		{"all,--x", "", "", []int32{1, 2}},
+	} {
+		var out strings.Builder
+		a.E = &command.Environment{Out: &out}
+		got, _, err := a.Relations(t.Context(), c.relation, c.unlisted)
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" || out.String() != c.says {
+			t.Errorf("%q without %q: says %q, error %v (-want +got):\n%s", c.relation, c.unlisted, out.String(), err, diff)
+		}
+	}
+	for relation, want := range map[string]string{
+		"all,-rdf:typ": `--relation: unknown relation "rdf:typ"; closest: "rdf:type"`,
+		"owns,-owns":   "--relation owns,-owns leaves no relation: give some, or all, and with a - those to leave out",
+	} {
+		if _, _, err := a.Relations(t.Context(), relation, ""); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: error %v", relation, err)
 		}
 	}
 }
@@ -41,7 +77,7 @@ func TestNames(t *testing.T) {
 	a := &scoring.Asking{Run: &scoring.Run{Loaded: &kg.KG{Relations: relations}}, AskFlags: &scoring.AskFlags{}}
 	for relation, want := range map[string]string{
 		"all": "all", "b": "b", "x, y": "x-y", "~b,b": "inverse-b-b", "/people/person/nationality": "people-person-nationality", "..": "5ec1f7e7",
-		"~..": "inverse-5f77ca1b",
+		"~..": "inverse-5f77ca1b", "all, -b": "all-without-b",
 	} {
 		if got := a.Name("relation", relation, "known"); got != "relation-"+want+"-known" {
 			t.Errorf("%q has the name %q, want relation-%s-known", relation, got, want)
