@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -20,6 +22,7 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
 	"tagnet/model/weights/checkpoint"
+	"tagnet/model/zoo"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/probabilities"
@@ -175,8 +178,9 @@ func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.L
 	return s
 }
 
-// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted, and finds the rules.
-// configuration returns the configuration of the output, with what is recorded of the probabilities.
+// Write is Run.Write, but fits the probabilities before the jobs, unless they are fitted, and finds the rules. Results
+// of zero give way to those of the run's checkpoint. configuration returns the configuration of the output, with what
+// is recorded of the probabilities.
 func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any,
 	jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
@@ -190,7 +194,7 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 		}
 	}
 	output.Configuration = configuration()
-	made, err = a.Run.Write(ctx, output, func() (rows map[string]int64, err error) {
+	write := func() (rows map[string]int64, err error) {
 		if !a.Fit.Made() {
 			if err := a.Fit.Make(ctx, storage.Join(output.URL(), answer.ProbabilitiesFolder), output.Lock()); err != nil {
 				return nil, err
@@ -206,11 +210,34 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 			}
 		}
 		return jobs()
-	})
+	}
+	if made, err = a.Run.Write(ctx, output, write); a.givesWay(ctx, output, err) {
+		a.E.Say("the results of --model %s in %s give way to those of %s", zoo.Zero, a.E.Workspace.Path(output.Folder), a.Model.Record.Name())
+		output.Cheap = true
+		made, err = a.Run.Write(ctx, output, write)
+	}
 	if mismatch := new(workspace.Mismatch); errors.As(err, &mismatch) && len(mismatch.Differences) > 0 {
 		err = fmt.Errorf("%w; or --output NAME to keep both", err)
 	}
 	return made, err
+}
+
+// givesWay reports whether an error is that results exist, under the name that the flags give, which differ from this
+// run's in their model alone: zero, before a training, instead of a checkpoint. They are intact, of this graph.
+func (a *Asking) givesWay(ctx context.Context, output *workspace.Output, err error) bool {
+	mismatch := new(workspace.Mismatch)
+	if a.modelGiven || a.output != "" || !errors.As(err, &mismatch) || len(mismatch.Differences) == 0 {
+		return false
+	}
+	others := slices.DeleteFunc(slices.Clone(mismatch.Differences[1:]), func(difference string) bool { // a checkpoint has a reach of its own
+		return strings.HasPrefix(difference, "reach is absent there") && !a.E.HasFlag("reach")
+	})
+	there, unread := a.E.Workspace.EvaluatedCheckpoint(ctx, mismatch.Folder)
+	if len(others) > 0 || unread != nil || there.GivenModel == nil || there.GivenModel.Model != zoo.Zero {
+		return false
+	}
+	_, damaged := a.E.Workspace.Require(ctx, output.Folder, output.Command)
+	return damaged == nil
 }
 
 // FindRules returns the rules of the graph that is queried, which are kept in the workspace or else in the

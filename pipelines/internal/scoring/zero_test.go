@@ -1,8 +1,10 @@
 package scoring_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"tagnet/model"
 	"tagnet/pipelines/internal/ask"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/score"
@@ -45,6 +48,54 @@ func TestZeroAnswersWhereNothingIsTrained(t *testing.T) {
 	}
 	if out := pipelinetest.Succeed(t, ask.Pipeline(), append(flags, "--force")...); strings.Contains(out, "zero answers") || !strings.Contains(out, "e003") {
 		t.Errorf("with a checkpoint:\n%s", out)
+	}
+}
+
+// TestZeroGivesWay makes results before a training, and again after it: those of zero are replaced if nothing else
+// differs and the flags name them. A list of another training stays.
+func TestZeroGivesWay(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "workspace")
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, pipelinetest.Ring("e", 30)))
+	all := map[string]line{
+		"facts/all": {discover.Pipeline(), nil}, "facts/mine": {discover.Pipeline(), []string{"--output", "mine"}},
+		"facts/next":                  {discover.Pipeline(), []string{"--relation", "next"}},
+		"answers/relation-skip-known": {ask.Pipeline(), []string{"--relation", "skip", "--known"}},
+	}
+	run := func(name string, more ...string) (code int, out, stderr string) {
+		return pipelinetest.Run(t, all[name].pipeline, slices.Concat([]string{"--workspace", w, "--top_k", "2"}, all[name].flags, more)...)
+	}
+	for name := range all {
+		if code, out, stderr := run(name); code != 0 || !strings.Contains(out, "zero answers") {
+			t.Fatalf("%s: code %d\n%s%s", name, code, out, stderr)
+		}
+	}
+	training := []string{"--workspace", w, "--layers", "2", "--dim", "4", "--epochs", "1", "--negatives", "4"}
+	for range 2 {
+		out := pipelinetest.Succeed(t, train.Pipeline(), training...)
+		if !strings.Contains(out, "discover --workspace "+w+"\n") {
+			t.Errorf("the next command after a training:\n%s", out)
+		}
+		for _, name := range []string{"facts/all", "answers/relation-skip-known"} {
+			code, out, stderr := run(name)
+			says := fmt.Sprintf("the results of --model zero in %s give way to those of epoch-001\n", filepath.Join(w, "runs/main", name))
+			if code != 0 || strings.Contains(out, says) == strings.Contains(out, "already exists: ") {
+				t.Errorf("%s: code %d\n%s%s", name, code, out, stderr)
+			}
+		}
+	}
+	pipelinetest.Write(t, filepath.Join(w, "runs/main/facts/next/facts.tsv"), "what a person wrote")
+	for name, flags := range map[string][]string{"facts/mine": nil, "facts/next": nil, "facts/all": {"--most", "9"},
+		"answers/relation-skip-known": {"--model", "zero"}} {
+		if code, out, stderr := run(name, flags...); code != 1 || !strings.Contains(stderr, "--force") {
+			t.Errorf("%s %v: code %d\n%s%s", name, flags, code, out, stderr)
+		}
+	}
+	if out := pipelinetest.Succeed(t, train.Pipeline(), append(training, "--seed", "5", "--force")...); !strings.Contains(out,
+		"discover --workspace "+w+" --force\n") {
+		t.Errorf("the next command after another training:\n%s", out)
+	}
+	if code, _, stderr := run("facts/all"); code != 1 || !strings.Contains(stderr, "--force overwrites it; or --output NAME to keep both") {
+		t.Errorf("after another training: code %d\n%s", code, stderr)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/graph/kg"
+	"tagnet/model/weights/checkpoint"
+	"tagnet/model/zoo"
 	"tagnet/stages/encode"
 )
 
@@ -21,8 +23,8 @@ func (w Workspace) HasQueries(ctx context.Context, split string) bool {
 // fewQueries is a number of queries that any model answers in a minute or so on a graph with as few.
 const fewQueries = 100_000
 
-// ListStep returns the command that lists what the workspace's graph lacks, or facts of its first relation where there
-// are many relations and entities to ask about.
+// ListStep returns the command that lists what the workspace's graph lacks, or facts of its most frequent relation where
+// there are many relations and entities to ask about.
 func (w Workspace) ListStep(ctx context.Context) Command {
 	names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
 	m, e := manifest.Read(ctx, w.Graph())
@@ -32,7 +34,7 @@ func (w Workspace) ListStep(ctx context.Context) Command {
 		}
 	}
 	list := w.Command("discover")
-	if _, err := manifest.Read(ctx, w.Path(w.FactsFolder("all"))); err == nil { // of an earlier model or graph
+	if w.listInTheWay(ctx) {
 		list = list.With("--force")
 	}
 	return list
@@ -55,6 +57,20 @@ func (w Workspace) mostFrequent(ctx context.Context, m manifest.Manifest, relati
 		}
 	}
 	return slices.Index(facts, slices.Max(facts)), nil
+}
+
+// listInTheWay reports whether there is a list of all relations that discover keeps: of an earlier graph, or of another
+// model than the best checkpoint and zero, whose list gives way.
+func (w Workspace) listInTheWay(ctx context.Context) bool {
+	folder := w.FactsFolder("all")
+	there, err := w.EvaluatedCheckpoint(ctx, w.Path(folder))
+	if err != nil {
+		return false
+	}
+	best, unread := checkpoint.Folder(w.Checkpoints()).Record(ctx, checkpoint.BestFile)
+	ofBest := unread == nil && there.GivenModel == nil && there.Weights == best.Weights.SHA256
+	ofZero := there.GivenModel != nil && there.GivenModel.Model == zoo.Zero
+	return !w.Complete(ctx, folder) || !ofBest && !ofZero
 }
 
 // QueryRows is the name of the number of a split's queries in the manifest of the graph.
