@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestUserQueries(t *testing.T) {
 	w := scoringtest.Trained(t, "plain")
 	queries := scoringtest.File(t, "queries.tsv", "e050\tskip\r\ne003\t~next\ne001\tnext\ne050\tskip\r\n")
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--queries", queries, "--top_k", "3")
-	for _, want := range []string{"e050  skip  ?", "e003  ~next  ?", "e004", "asked backward: 30 more propagations"} {
+	for _, want := range []string{"e050  skip  ?", "e003  ~next  ?", "e055", "asked backward: 30 more propagations"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -64,6 +65,35 @@ func TestUserQueries(t *testing.T) {
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", scoringtest.Trained(t, "inductive"),
 		"--queries", scoringtest.File(t, "inductive.tsv", "o020\tskip\n"), "--top_k", "1", "--known"); !strings.Contains(out, "o022") {
 		t.Errorf("the inference graph answers\n%s", out)
+	}
+}
+
+// TestImplausibleAnswersAreNotPrinted checks that answers that are not reached, or less probable than .001, are in the
+// files, which have as many as --top_k asks for, but not printed.
+func TestImplausibleAnswersAreNotPrinted(t *testing.T) {
+	w := scoringtest.Trained(t, "plain")
+	queries := scoringtest.File(t, "queries.tsv", "e003\tskip\ne004\tnext\n")
+	const known = "\n      none that is new; --known lists the known ones, too: 1\n"
+	for flags, none := range map[string]int{ // queries without a printed answer
+		"--top_k 50": 0, "--top_k 50 --known": 0, "--top_k 50 --graph train": 0, "--top_k 1": 1, "--top_k 50 --missing .0001": 2,
+		"--candidates " + scoringtest.File(t, "far.txt", "e030\ne031\n"): 2,
+	} {
+		out := pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--queries", queries}, strings.Fields(flags)...)...)
+		var want []string
+		rows := askedRows(t, w, "queries")
+		for _, r := range rows {
+			if r.Known || r.Hops >= 0 && (r.Probability == nil || *r.Probability >= .001) {
+				want = append(want, fmt.Sprintf("%4d  %s", r.Position, r.Entity))
+			}
+		}
+		printed := regexp.MustCompile(`(?m)^ *[0-9]+  e\d+`).FindAllString(out, -1)
+		if diff := cmp.Diff(want, printed); diff != "" || strings.Count(out, known) != none {
+			t.Errorf("%s: (-want +got)\n%s\n%s", flags, diff, out)
+		}
+		says := fmt.Sprintf("\nleft out above, but in the files: %d answers that are not reached, or have a probability under 0.001\n", len(rows)-len(want))
+		if len(rows) == len(want) || !strings.Contains(out, says) {
+			t.Errorf("%s: no %q in\n%s", flags, says, out)
+		}
 	}
 }
 
@@ -119,7 +149,7 @@ func TestAskForMany(t *testing.T) {
 		if again := pipelinetest.Succeed(t, Pipeline(), flags...); again != strings.ReplaceAll(out, "wrote ", "already exists: ") {
 			t.Errorf("%v: a second run says\n%s\nthe first said\n%s", c.flags, again, out)
 		}
-		if fitted := c.graph == kg.All; fitted != strings.Contains(out, "  probability ") ||
+		if fitted := c.graph == kg.All; fitted != strings.Contains(out, "probabilities presume ") ||
 			fitted == strings.Contains(out, "no probabilities: these are fitted in the graph of all facts") {
 			t.Errorf("%v: about probabilities it says\n%s", c.flags, out)
 		}

@@ -24,7 +24,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	// The first answers are read, as far as they are printed.
 	shown, width := 0, 0
 	var answers []parquet.Answer
-	queries := map[int64]bool{}
+	queries, answered := map[int64]bool{}, map[int64]bool{}
 	enough := errors.New("the answers that are printed are read")
 	err := parquet.EachPart(ctx, storage.Join(folder, predict.AnswersTable), func(rows []parquet.Answer) error {
 		for _, r := range rows {
@@ -35,7 +35,10 @@ func (a *asking) show(ctx context.Context, made bool) error {
 				return enough
 			}
 			answers, queries[r.Query] = append(answers, r), true
-			width = min(40, max(width, utf8.RuneCountInString(r.Entity)))
+			if plausible(r) {
+				answered[r.Query] = true
+				width = min(40, max(width, utf8.RuneCountInString(r.Entity)))
+			}
 		}
 		return nil
 	})
@@ -50,6 +53,7 @@ func (a *asking) show(ctx context.Context, made bool) error {
 		a.E.Say("\nscore and rank of the query / of the one in the other direction:")
 	}
 	// A query's answers stand below it, each with its reasons.
+	left := int64(0)
 	for _, r := range answers {
 		if r.Position == 1 {
 			note, err := a.oneAtMost(ctx, r)
@@ -57,12 +61,26 @@ func (a *asking) show(ctx context.Context, made bool) error {
 				return err
 			}
 			a.E.Say("\n%s%s", query(r), note)
+			if !answered[r.Query] {
+				none, err := a.none(ctx, r)
+				if err != nil {
+					return err
+				}
+				a.E.Say("      %s", none)
+			}
+		}
+		if !plausible(r) {
+			left++
+			continue
 		}
 		padding := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(r.Entity)))
 		a.E.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
 		a.SayReasons(reasons, r.Query, r.Entity)
 	}
 	// What is not printed, then the outputs.
+	if left > 0 {
+		a.E.Say("\nleft out above, but in the files: %s answers that are not reached, or have a probability under %v", progress.Count(left), leastShown)
+	}
 	if shown > a.shown {
 		a.E.Say("\n... and the answers to %s more queries in the files", progress.Count(a.distinct-int64(a.shown)))
 	}
@@ -82,6 +100,27 @@ func (a *asking) show(ctx context.Context, made bool) error {
 	a.saySkipped()
 	a.Next()
 	return nil
+}
+
+// leastShown is the least probability of an answer that is printed.
+const leastShown = .001
+
+// plausible reports whether an answer is printed; the files have all. Those that no path reaches are alike to the model.
+func plausible(r parquet.Answer) bool {
+	return r.Known || r.Hops != hop.Column && (r.Probability == nil || *r.Probability >= leastShown)
+}
+
+// none says that no answer to the query of r is printed, and which flag lists those that are known.
+func (a *asking) none(ctx context.Context, r parquet.Answer) (string, error) {
+	known, err := a.View.Answers(ctx)
+	if err != nil {
+		return "", err
+	}
+	q, err := a.Loaded.Lookup(a.View).Query(ctx, r.Source, r.Relation, r.Direction == metrics.Head)
+	if n := len(known.Of(q.Source, q.Relation)); err == nil && n > 0 {
+		return fmt.Sprintf("none that is new; --known lists the known ones, too: %s", progress.Count(int64(n))), nil
+	}
+	return "none", err
 }
 
 // saySkipped accounts for every line of --queries, if some may be skipped.
