@@ -42,16 +42,20 @@ func (m *missingValue) String() string {
 	return strings.Join(text, " ")
 }
 
-// Set takes a share, or that of a relation. The name of a relation may contain a =.
+// Set takes a share, or a percentage, or that of a relation. The name of a relation may contain a =.
 func (m *missingValue) Set(text string) error {
 	at := strings.LastIndex(text, "=")
-	share, err := strconv.ParseFloat(text[at+1:], 64)
+	number, percent := strings.CutSuffix(text[at+1:], "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
 	presumed := probability.Presumed{Missing: share}
 	if at >= 0 {
 		presumed = probability.OwnShares(probability.DefaultMissing, map[int32]float64{0: share})
 	}
 	if err != nil || presumed.Check() != nil || at == 0 {
-		return errors.New("want a share of the graph's facts, more than 0 and at most 1, or RELATION=SHARE with a share above 0")
+		return errors.New("want a share of the graph's facts, more than 0 and at most 1, or RELATION=SHARE with a share above 0, such as .05 or 5%")
 	}
 	if at < 0 {
 		m.Share, m.Guessed = share, false

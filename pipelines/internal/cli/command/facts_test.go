@@ -17,6 +17,7 @@ func TestMissingFlag(t *testing.T) {
 		"":                       {Share: .05, Guessed: true},
 		".2":                     {Share: .2},
 		".2 1":                   {Share: 1},
+		"5% a=12.5% b%=150%":     {Share: .05, Relations: map[string]float64{"a": .125, "b%": 1.5}},
 		"born in=.3 .1":          {Share: .1, Relations: map[string]float64{"born in": .3}},
 		"a=b=1.5 a=.1 a=.2":      {Share: .05, Guessed: true, Relations: map[string]float64{"a=b": 1.5, "a": .2}},
 		"http://x/?r=near=1e-06": {Share: .05, Guessed: true, Relations: map[string]float64{"http://x/?r=near": 1e-6}},
@@ -36,7 +37,8 @@ func TestMissingFlag(t *testing.T) {
 			t.Errorf("%q: error %v (-want +got):\n%s", arguments, err, diff)
 		}
 	}
-	for _, value := range []string{"", "0", "-.1", "1.01", "NaN", "much", "a=", "a=0", "a=-1", "a=NaN", "a=Inf", "a=b", "=.5"} {
+	for _, value := range []string{"", "0", "-.1", "1.01", "NaN", "much", "a=", "a=0", "a=-1", "a=NaN", "a=Inf", "a=b", "=.5", "%", "0%", "101%", "5%%",
+		"a=%"} {
 		set := flag.NewFlagSet("ask", flag.ContinueOnError)
 		set.SetOutput(io.Discard)
 		var got answer.Missing

@@ -192,6 +192,22 @@ func suggest(name string, sets ...*flag.FlagSet) string {
 	return ""
 }
 
+// otherWords are names from other programs, each with the flag or the command of that meaning.
+var otherWords = map[string]string{
+	"port": "listen", "host": "listen", "address": "listen", "predict": "ask", "infer": "ask", "query": "ask", "evaluate": "score", "eval": "score",
+	"fit": "train",
+}
+
+// meant returns the flag of a set that an unknown one names by another word, or in another number.
+func meant(name string, set *flag.FlagSet) (string, bool) {
+	for _, word := range []string{otherWords[name], strings.TrimSuffix(name, "s"), name + "s"} {
+		if set.Lookup(word) != nil {
+			return word, true
+		}
+	}
+	return "", false
+}
+
 // commands has the commands of this program, if it has several.
 var commands []Command
 
@@ -222,6 +238,9 @@ func (p Pipeline) explain(err error, pipelineFlags, all *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
 		name = strings.TrimLeft(name, "-")
+		if like, ok := meant(name, pipelineFlags); ok {
+			return Usage("--%s is not a flag of %s: did you mean --%s? -h all lists them", name, p.Name, like)
+		}
 		if others := otherUse(name); others != "" {
 			return Usage("--%s is not a flag of %s: %s", name, p.Name, others)
 		}

@@ -127,6 +127,8 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 	problem := fmt.Sprintf("%q is not a command of %s:", name, t.Name)
 	if strings.HasPrefix(name, "-") {
 		problem = fmt.Sprintf("%s stands before the command: want %s COMMAND [flags];", names.Escape(name), t.Name)
+	} else if slices.Contains(known, otherWords[name]) {
+		problem += " did you mean " + otherWords[name] + "?"
 	} else if like, ok := names.Like(name, known); ok {
 		problem += " did you mean " + like + "?"
 	}
