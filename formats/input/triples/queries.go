@@ -31,6 +31,9 @@ func ReadQueries(name string, r io.Reader, each func(line int, q QueryLine) erro
 		if found := bytes.Count(line, []byte("\t")) + 1; reason != "" && number > 1 && (found == 2 || found == 3) && found != len(cut) {
 			help = remedy.Do("the first line has %d: put queries (source, relation) and triples (head, relation, tail) into files of their own", len(cut))
 		}
+		if number == 1 && reason != "" && bytes.Count(line, []byte("\t")) == 0 && len(line) > 0 {
+			help = remedy.Do("separate source and relation by a tab, or head, relation and tail of triples by two, without a line of columns' names")
+		}
 		var q QueryLine
 		if reason == "" {
 			text := string(line)

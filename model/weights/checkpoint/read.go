@@ -201,6 +201,9 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 	}
 	r, err := f.record(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
+		if alone, e := storage.Exists(ctx, f.url(name+".safetensors")); e == nil && alone {
+			return Record{}, fmt.Errorf("%w in %s: %s.safetensors lacks its record, %[3]s.json, beside it: copy both", ErrUnknown, f, name)
+		}
 		if names, e := f.names(ctx); e == nil && len(names) > 0 {
 			const shown = 6 // the first and the last of them
 			if n := len(names); n > shown {

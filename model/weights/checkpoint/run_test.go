@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"tagnet/formats/storage"
 )
 
 func TestCheckRun(t *testing.T) {
@@ -15,6 +17,25 @@ func TestCheckRun(t *testing.T) {
 	} {
 		if err := CheckRun(name); (err == nil) != valid {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestWeightsWithoutTheirRecord checks that the error of weights that were copied alone names the file that is missing.
+func TestWeightsWithoutTheirRecord(t *testing.T) {
+	t.Parallel()
+	for epochs, name := range map[int]string{1: "epoch-001", 3: "epoch-002"} { // alone, and beside others
+		f := folderOf(t)
+		for epoch := 1; epoch <= epochs; epoch++ {
+			save(t, f, record(epoch, 0))
+		}
+		if err := storage.Remove(t.Context(), f.url(name+".json")); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := f.Load(t.Context(), name)
+		if want := name + ".safetensors lacks its record, " + name + ".json, beside it: copy both"; !errors.Is(err, ErrUnknown) ||
+			!strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q at the end", err, want)
 		}
 	}
 }

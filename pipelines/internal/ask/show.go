@@ -105,7 +105,8 @@ func (a *asking) show(ctx context.Context, made bool) error {
 // leastShown is the least probability of an answer that is printed.
 const leastShown = .001
 
-// plausible reports whether an answer is printed; the files have all. Those that no path reaches are alike to the model.
+// plausible reports whether an answer is printed; the files have all. Those that no path reaches are
+// alike to the model.
 func plausible(r parquet.Answer) bool {
 	return r.Known || r.Hops != hop.Column && (r.Probability == nil || *r.Probability >= leastShown)
 }

@@ -166,7 +166,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) find(r *http.Request) (route, error) {
 	if s.local && !isLocal(r.Host) {
 		return route{}, &failure{status: http.StatusMisdirectedRequest,
-			Text: fmt.Sprintf("this server is for requests to localhost or 127.0.0.1, not to %q", r.Host)}
+			Text: fmt.Sprintf("this server is for requests to localhost or 127.0.0.1, not to %q: let a proxy send the header Host: localhost, "+
+				"or start serve with --listen and an address that others reach", r.Host)}
 	}
 	if s.isForeign(r) && !isVisit(r) {
 		return route{}, &failure{status: http.StatusForbidden,

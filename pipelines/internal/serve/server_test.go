@@ -388,7 +388,12 @@ func TestOtherHosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response.Body.Close()
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if said := strings.Contains(string(text), "let a proxy send the header Host: localhost, or start serve with --listen"); err != nil ||
+			said != (response.StatusCode == http.StatusMisdirectedRequest) {
+			t.Errorf("host %s: status %d, error %v: %s", host, response.StatusCode, err, text)
+		}
 		return response.StatusCode
 	}
 	for host, want := range map[string]int{
