@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .workspace import Workspace
+from .workspace import Workspace, splits
 
 if TYPE_CHECKING:
     import os
@@ -100,8 +100,8 @@ def from_networkx(graph: nx.MultiDiGraph | nx.DiGraph, attribute: str | None = N
     return _frame((head, data[attribute], tail) for head, tail, data in edges)
 
 
-def to_networkx(workspace: Workspace[Any], split: str = "train") -> nx.MultiDiGraph:
-    """Returns the facts of a split as a graph with all entities of that split's graph; the relation is an edge's key."""
+def to_networkx(workspace: Workspace[Any], split: str = "all") -> nx.MultiDiGraph:
+    """Returns the facts of all splits, or of one, as a graph with all entities of the splits' graphs; the relation is an edge's key."""
     import networkx as nx
 
     facts, entities = _read(workspace, split)
@@ -118,7 +118,7 @@ def from_pykeen(factory: TriplesFactory) -> pd.DataFrame:
 
 
 def to_pykeen(workspace: Workspace[Any], split: str = "train", create_inverse_triples: bool = False) -> TriplesFactory:
-    """Returns the facts of a split as a TriplesFactory, in which entities and relations have the ids of the workspace."""
+    """Returns the facts of a split, by default those of training alone, as a TriplesFactory with the ids of the workspace."""
     import numpy as np
     from pykeen.triples import TriplesFactory
 
@@ -134,7 +134,8 @@ def to_pykeen(workspace: Workspace[Any], split: str = "train", create_inverse_tr
 
 
 def _read(workspace: Workspace[Any], split: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """Returns the facts of a split, and all entities of its graph."""
+    """Returns the facts of a split, or of all, and all entities of their graphs, each once."""
     facts = Workspace(workspace.path, workspace.run, arrow=True).facts(split)  # type: ignore[arg-type]
-    entities = workspace._names("entities", workspace._graph_of(split)).to_pylist()
-    return list(zip(*(facts[column].to_pylist() for column in COLUMNS))), entities
+    graphs = dict.fromkeys(workspace._graph_of(part) for part in splits(split))
+    entities = dict.fromkeys(name for graph in graphs for name in workspace._names("entities", graph).to_pylist())
+    return list(zip(*(facts[column].to_pylist() for column in COLUMNS))), list(entities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ def discover(
     relations: str | list[str] = "all",
     most: int | None = None,
     missing: float | None = None,
+    force: bool = False,
     progress: binary.Progress | None = binary.print_progress,
     **flags: Any,
 ) -> pd.DataFrame:
@@ -32,11 +34,13 @@ def discover(
     Args:
         facts: a DataFrame of pandas or polars or an Arrow table with the columns head, relation and tail, or tuples of these.
         folder: keeps the workspace, for `tagnet.open`, `serve` or another call with the same facts; by default it is a temporary one.
+            Another call with the same facts and the same `train` does not train again.
         train: False asks zero, the foundation model; True trains zero further on the facts; a dict has the flags of `train`
-            instead: dict(preset="small") or dict(epochs=4).
+            instead: dict(minutes=2) or dict(epochs=4).
         relations: the relations of the facts that are wanted.
         most: how many facts, 10,000 by default.
         missing: the share of the graph's facts that probabilities presume to be missing, 0.05 by default.
+        force: makes everything in the folder again, for other facts or another training than those of before.
         progress: as of `run`.
         flags: other flags of the command `discover`, such as threads=4 or explain=True.
 
@@ -45,17 +49,28 @@ def discover(
 
     Raises:
         ValueError: a column is missing, or a name has a tab, a line break or NUL.
-        CommandError: the program's, as of `run`.
+        CommandError: the program's, as of `run`; also where the folder has other facts, without `force`.
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="tagnet-") as temporary:
             return discover(
                 facts, folder=temporary, train=train, relations=relations, most=most, missing=missing, progress=progress, **flags
             )
-    binary.preprocess(workspace=folder, dataset=write_dataset(Path(folder) / "facts", facts), progress=progress)
+    shared: dict[str, Any] = {"workspace": folder, "force": force or None, "progress": progress}
+    binary.preprocess(dataset=write_dataset(Path(folder) / "facts", facts), **shared)
     if train:
-        binary.train(workspace=folder, progress=progress, **({"from_": "zero"} if train is True else train))
+        _train(folder, {"from_": "zero"} if train is True else train, shared)
     elif "model" not in flags:
         flags["model"] = "zero"
-    listed = binary.run("discover", workspace=folder, relation=relations, most=most, missing=missing, progress=progress, **flags)
-    return open(folder).new_facts(listed.name)
+    listed = binary.run("discover", relation=relations, most=most, missing=missing, **shared, **flags)
+    return open(folder, flags.get("run", "main")).new_facts(listed.name)
+
+
+def _train(folder: str | os.PathLike[str], flags: dict[str, Any], shared: dict[str, Any]) -> None:
+    """Trains, unless the last call in the folder did with the same facts and flags: `minutes` may choose other settings now."""
+    log, trained = Path(folder) / "discover.json", Path(folder) / "runs" / flags.get("run", "main") / "checkpoints" / "manifest.json"
+    graph = json.loads((Path(folder) / "graph" / "manifest.json").read_text(encoding="utf-8"))["manifest_sha256"]
+    call = json.dumps({"graph": graph, "train": {name: str(value) for name, value in sorted(flags.items())}})
+    if shared["force"] or not (trained.exists() and log.exists() and log.read_text(encoding="utf-8") == call):
+        binary.train(**{**shared, **flags})
+        log.write_text(call, encoding="utf-8")

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 Table = TypeVar("Table", "pd.DataFrame", pa.Table)
 
 
+SPLITS = ["train", "valid", "test"]
+
+
+def splits(named: str) -> list[str]:
+    """Returns the split of a name, or all of them."""
+    if named not in ["all", *SPLITS]:
+        raise ValueError(f"there is no split {named!r}, but all, {', '.join(SPLITS)}")
+    return SPLITS if named == "all" else [named]
+
+
 class NotCompleteError(FileNotFoundError):
     """A workspace that lacks what was asked for; the message names the command that makes it."""
 
@@ -84,11 +94,14 @@ class Workspace(Generic[Table]):
         entities = self._names("entities", graph)
         return self._give(pa.table({"entity": entities.take(table["entity"]), "type": table["type"]}))
 
-    def facts(self, split: Literal["train", "valid", "test"] = "train") -> Table:
-        """Returns the columns `head`, `relation` and `tail` of the facts of a split."""
-        table = _ipc(self._graph_file(f"queries-{split}", "train"))
-        table = table.filter(pc.less(table["relation"], len(self._names("relations", "train"))))  # without the inverse queries
-        return self._give(self._triples(table["source"], table["relation"], table["answer"], self._graph_of(split)))
+    def facts(self, split: Literal["all", "train", "valid", "test"] = "all") -> Table:
+        """Returns the columns `head`, `relation` and `tail` of the facts of all splits, or of one."""
+        tables = []
+        for part in splits(split):
+            table = _ipc(self._graph_file(f"queries-{part}", "train"))
+            table = table.filter(pc.less(table["relation"], len(self._names("relations", "train"))))  # without the inverse queries
+            tables.append(self._triples(table["source"], table["relation"], table["answer"], self._graph_of(part)))
+        return self._give(pa.concat_tables(tables))
 
     def graph(self, graph: Literal["train", "inference"] = "train") -> Table:
         """Returns the same columns of all facts of a graph: those of the model's propagation, with background facts."""

@@ -6,6 +6,7 @@ import pytest
 from conftest import SMALL
 
 import tagnet
+from tagnet import binary
 
 COLUMNS = ["head", "relation", "tail"]
 
@@ -60,6 +61,22 @@ def test_a_folder_keeps_the_workspace(kinship, tmp_path):
     assert sorted(map(tuple, ws.facts().values)) == sorted(kinship[0])
     with pytest.raises(tagnet.CommandError, match="exit code"):
         tagnet.discover(kinship[0][1:], folder=tmp_path / "kept", progress=None)
+
+
+def test_a_folder_is_trained_once(kinship, tmp_path, monkeypatch):
+    call = {"folder": tmp_path / "kept", "train": SMALL, "most": 5, "progress": None}
+    found = tagnet.discover(kinship[0], **call)
+    with monkeypatch.context() as patched:
+        patched.setattr(binary, "train", lambda **_: pytest.fail("it trains again"))
+        assert tagnet.discover(kinship[0], **call).equals(found)
+    with pytest.raises(tagnet.CommandError, match="layers is 1 there, 2 here"):
+        tagnet.discover(kinship[0], **{**call, "train": dict(SMALL, layers=2)})
+    more = [*kinship[0], ("p00", "grandparent_of", "p01")]
+    with pytest.raises(tagnet.CommandError, match="--force"):
+        tagnet.discover(more, **call)
+    forced = tagnet.discover(more, force=True, **call)
+    assert len(tagnet.open(call["folder"]).facts()) == len(more) and len(forced) == 5
+    assert tagnet.discover(more, **call).equals(forced)
 
 
 def test_few_facts_have_no_probabilities():

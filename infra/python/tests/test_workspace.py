@@ -11,7 +11,11 @@ def test_facts_are_those_of_the_dataset(sample, text):
     for split in ("train", "valid", "test"):
         facts = [tuple(row) for row in ws.facts(split).itertuples(index=False)]
         assert sorted(facts) == sorted(map(tuple, text(sample / "sample" / f"{split}.txt")))
-    assert sorted(ws.graph().itertuples(index=False)) == sorted(ws.facts().itertuples(index=False))
+    assert sorted(ws.graph().itertuples(index=False)) == sorted(ws.facts("train").itertuples(index=False))
+    assert len(ws.facts()) == sum(len(ws.facts(split)) for split in ("train", "valid", "test")) == tagnet.to_networkx(ws).number_of_edges()
+    assert tagnet.to_networkx(ws, "valid").number_of_edges() == len(ws.facts("valid"))
+    with pytest.raises(ValueError, match="there is no split 'foo', but all, train, valid, test"):
+        ws.facts("foo")
     names = {name for split in ("train", "valid", "test") for h, _, t in text(sample / "sample" / f"{split}.txt") for name in (h, t)}
     assert list(ws.entities()["name"]) == sorted(names, key=str.encode)
     assert len(ws.relations()) == ws.summary()["relations"] == 12
@@ -48,7 +52,7 @@ def test_lists_are_those_of_the_text(sample, text):
 
 def test_distances_are_those_of_a_search(sample):
     ws = tagnet.open(sample)
-    graph = nx.MultiDiGraph(tagnet.to_networkx(ws)).to_undirected()
+    graph = nx.MultiDiGraph(tagnet.to_networkx(ws, "train")).to_undirected()
     queries = ws.facts("test")
     for source in [queries["head"][0], queries["tail"][1], queries["head"].iloc[-1]]:
         hops = nx.single_source_shortest_path_length(graph, source, cutoff=6)
@@ -90,6 +94,8 @@ def test_the_inference_graph_has_its_own_entities(tmp_path):
     assert ws.facts("test").values.tolist() == [["b0", "next", "b2"]]
     assert ws.facts("valid").values.tolist() == [["a0", "next", "a2"]]
     assert sorted(map(tuple, ws.graph("inference").values)) == sorted(other)
+    assert sorted(map(tuple, ws.facts().values)) == sorted([*chain, ("a0", "next", "a2"), ("b0", "next", "b2")])
+    assert len(tagnet.to_networkx(ws)) == len(ws.entities()) + len(ws.entities("inference"))
     assert "b5" in set(ws.entities("inference")["name"]) and "b5" not in set(ws.entities()["name"])
     assert ws.types().values.tolist() == [["a0", "start"]]
 
