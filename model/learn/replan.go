@@ -41,18 +41,21 @@ func (l *learner) replan(ctx context.Context) error {
 	return nil
 }
 
-// settle writes the number of epochs that a training for a time has made, if it is not the planned one, into the
-// records of all of them.
+// settle writes the number of epochs that a training for a time has made into the records of all of them, some of which
+// may have been written when it was to have more, or fewer.
 func (l *learner) settle(ctx context.Context) error {
-	if l.Replan == nil || l.Configuration.Epochs == l.planned.epochs {
+	if l.Replan == nil {
 		return nil
 	}
 	records, _, err := l.folder.Records(ctx) // with the checksums of what was written
 	for _, r := range records {
-		if err == nil {
+		if err == nil && r.Configuration.Epochs != l.Configuration.Epochs {
 			r.Configuration.Epochs = l.Configuration.Epochs
 			err = l.folder.Amend(ctx, r)
 		}
+	}
+	if l.Configuration.Epochs == l.planned.epochs {
+		return err
 	}
 	p := l.progress(0)
 	p.Notice = fmt.Sprintf("there was time for %d epochs, not %d: %v makes the same model", p.Epochs, l.planned.epochs, remedy.Flag("epochs", p.Epochs))

@@ -21,6 +21,7 @@ func TestReplan(t *testing.T) {
 		"as planned":        {1, []int{4}, 4, ""},
 		"longer":            {1, []int{3, 6}, 6, "there was time for 6 epochs, not 4: --epochs 6 makes the same model"},
 		"longer at its end": {1, []int{4, 4, 4, 5}, 5, "there was time for 5 epochs, not 4: "},
+		"planned again":     {1, []int{6, 6, 6, 4}, 4, ""},
 		"shorter":           {1, []int{9, 2}, 2, "there was time for 2 epochs, not 4: "},
 		"no time":           {1, []int{0}, 1, "there was time for 1 epochs, not 4: "},
 		"validated rarely":  {2, []int{7}, 6, "there was time for 6 epochs, not 4: "},
