@@ -230,7 +230,7 @@ func TestFactsAreMadeOnce(t *testing.T) {
 	}
 }
 
-// TestFactsOfTypes checks that a list, like one of the library, has types of entities only if it is asked for them.
+// TestFactsOfTypes checks that a list, like one of the library, has types of entities only if --relation names theirs.
 func TestFactsOfTypes(t *testing.T) {
 	w := pipelinetest.Template(t, "is_a", func(workspace string) {
 		files := pipelinetest.Ring("e", 60)
