@@ -89,7 +89,7 @@ func (p Pairs) Read(ctx context.Context, url string, each func(line int, key, va
 	}
 	defer file.Close()
 	first := true
-	return columns, rowText{url, d, "two fields", ", separated by a tab"}.each(storage.Interruptible(ctx, file),
+	err = rowText{url, d, "two fields", ", separated by a tab"}.each(storage.Interruptible(ctx, file),
 		func(line int, fields []string, text string) error {
 			if first {
 				first = false
@@ -112,4 +112,5 @@ func (p Pairs) Read(ctx context.Context, url string, each func(line int, key, va
 			}
 			return each(line, fields[columns.at[0]], fields[columns.at[1]])
 		}, bad)
+	return columns, err
 }

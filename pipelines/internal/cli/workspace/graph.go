@@ -29,7 +29,7 @@ func (w Workspace) ListStep(ctx context.Context) Command {
 	names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
 	m, e := manifest.Read(ctx, w.Graph())
 	if err == nil && e == nil && len(names) > 0 && 2*kg.EntitiesOf(m, "test")*len(names) > fewQueries {
-		if most, err := w.mostFrequent(ctx, m, len(names)); err == nil {
+		if most, err := w.mostFrequent(ctx, m, names); err == nil {
 			return w.Command("discover", "--relation", names[most])
 		}
 	}
@@ -40,13 +40,13 @@ func (w Workspace) ListStep(ctx context.Context) Command {
 	return list
 }
 
-// mostFrequent returns the relation with the most facts.
-func (w Workspace) mostFrequent(ctx context.Context, m manifest.Manifest, relations int) (most int, err error) {
-	facts := make([]int64, relations)
+// mostFrequent returns the relation with the most facts but that of types.
+func (w Workspace) mostFrequent(ctx context.Context, m manifest.Manifest, relations []string) (most int, err error) {
+	facts, types := make([]int64, len(relations)), kg.TypeRelation(m)
 	for _, file := range kg.EdgeFiles(m, "train") {
 		err := tables.EachEdges(ctx, storage.Join(w.Graph(), file.Name), func(e tables.Edges) error {
 			for _, r := range e.Relations {
-				if int(r) < relations { // no inverse
+				if int(r) < len(relations) && relations[r] != types { // no inverse
 					facts[r]++
 				}
 			}
