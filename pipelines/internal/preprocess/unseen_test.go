@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tagnet/model/graph"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -51,5 +52,27 @@ func TestRepeatedFactsNameTheirFile(t *testing.T) {
 				t.Errorf("%q: no file of the repeated facts: %s", flags, out)
 			}
 		}
+	}
+}
+
+// TestHeldOutFactsOfJoinedEntities counts those of two entities that a training fact joins, in either direction.
+func TestHeldOutFactsOfJoinedEntities(t *testing.T) {
+	files := pipelinetest.Dataset(t, map[string]string{
+		"train.txt": "a\tr\tb\nb\tr\tc\nc\tr\td\nd\ts\ta\n", "valid.txt": "b\ts\ta\na\ts\tc\n", "test.txt": "a\ts\tb\nb\ts\tb\nc\ts\tb\na\tr\td\n",
+	})
+	w := t.TempDir()
+	for range 2 { // the second run describes the complete graph
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", files)
+		if want := "held-out facts of two entities that a fact of the graph joins: valid 1 of 2 (50.0%), test 3 of 4 (75.0%)\n"; !strings.Contains(out, want) {
+			t.Errorf("want %q: %s", want, out)
+		}
+	}
+	// Of many pairs, some are searched.
+	p := newHeldPairs([]graph.Query{{Source: 1, Answer: 2}, {Source: 2, Answer: 1}, {Source: 3, Answer: 2}, {Source: 2, Answer: 3}})
+	p.join(2, 1)
+	p.join(1, 3)
+	p.stride = 2
+	if got := p.text(); got != "about 2 of 4 (50.0%)" {
+		t.Errorf("every second pair: %s", got)
 	}
 }

@@ -44,6 +44,12 @@ func people(n int) []string {
 // divide divides lines and returns the sides, without numbers and sorted.
 func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]string, counts.Division, error) {
 	t.Helper()
+	return divideBut(t, lines, shares, seed, "")
+}
+
+// divideBut divides lines like divide, but those of a relation.
+func divideBut(t *testing.T, lines []string, shares [3]float64, seed int64, kept string) ([3][]string, counts.Division, error) {
+	t.Helper()
 	root := "mem://" + t.Name()
 	var text bytes.Buffer
 	w := bufio.NewWriter(&text)
@@ -53,7 +59,7 @@ func divide(t *testing.T, lines []string, shares [3]float64, seed int64) ([3][]s
 	}
 	w.Flush()
 	p := Params{From: triples.Chunk{URL: root + "/all", Original: "all.csv"}, To: [3]string{root + "/train", root + "/valid", root + "/test"}, Shares: shares,
-		Seed: seed}
+		Seed: seed, Kept: kept}
 	if err := storage.WriteFile(t.Context(), p.From.URL, text.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -294,5 +300,58 @@ func TestNearPairsHaveAnOrder(t *testing.T) {
 		if want := []string{"0 0 true", "0 1 false", "0 1 true", "1 1 true"}; !slices.Equal(got, want) {
 			t.Fatalf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestImpliedRelations has relations that imply another one, in its direction or the other, and few that do so by chance.
+func TestImpliedRelations(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		implied func(a, b string) string
+		n, of   int // every of-th of n facts has it
+		want    []counts.Pair
+	}{
+		"half of the inverses": {func(a, b string) string { return b + "\tcited_by\t" + a }, 100, 2, []counts.Pair{{Relation: "cited_by", Other: "cites", Inverse: true, Share: 1}}},
+		"a tenth of the same":  {func(a, b string) string { return a + "\tquotes\t" + b }, 100, 10, []counts.Pair{{Relation: "cites", Other: "quotes", Share: 1}}},
+		"one way, two ways":    {func(a, b string) string { return b + "\tcites\t" + a }, 100, 2, nil},
+		"few":                  {func(a, b string) string { return a + "\tquotes\t" + b }, 90, 10, nil},
+	} {
+		var lines []string
+		for i := range c.n {
+			a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+			if lines = append(lines, a+"\tcites\t"+b); i%c.of == 0 {
+				lines = append(lines, c.implied(a, b))
+			}
+		}
+		_, division, err := divide(t, lines, [3]float64{60, 20, 20}, 1)
+		if diff := cmp.Diff(c.want, division.Pairs); diff != "" {
+			t.Errorf("%s, %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// TestKeptRelation holds out no fact of a relation, however many there are.
+func TestKeptRelation(t *testing.T) {
+	lines := people(100)
+	for i := range 100 {
+		lines = append(lines, fmt.Sprintf("p%d\tis_a\tt%d", i, i%3))
+	}
+	sides, _, err := divideBut(t, lines, [3]float64{60, 20, 20}, 3, "is_a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for i, side := range sides {
+		for _, line := range side {
+			if !strings.Contains(line, "is_a") {
+				continue
+			}
+			if kept++; i != train {
+				t.Errorf("%q is held out", line)
+			}
+		}
+	}
+	if kept != 100 || len(sides[valid]) < 50 {
+		t.Errorf("%d facts of types, %d for validation", kept, len(sides[valid]))
 	}
 }
