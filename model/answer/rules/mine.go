@@ -22,7 +22,7 @@ func Mine(ctx context.Context, g *graph.Graph, threads int, progress func(done, 
 		paths += degree * degree
 	}
 	all, threads := g.RelationCount(), max(1, threads)
-	block := max(1, min(all, mostBytes/threads/(g.Entities/8+8*g.BaseRelations+8)))
+	block := max(1, min(all, mostBytes/threads/(g.Entities/8+12*g.BaseRelations+8)))
 	counters, found := make([]*counter, threads), make([][]Rule, all+1+g.BaseRelations)
 	var turn sync.Mutex
 	done := 0
@@ -83,6 +83,7 @@ type counter struct {
 	// By last relation: pairs of the head, and of all heads; by base relation, too: supports and cases.
 	ofHead, pairs, support, cases []int32
 	touched                       []int32 // last relations with pairs of the head
+	counted                       []int32 // indices of cases that are not 0: few, where a graph has many relations
 }
 
 func newCounter(x *index, block int) *counter {
@@ -108,13 +109,10 @@ func (c *counter) rules(first int32, every int) (found []Rule) {
 			}
 			c.add(x, middles, int32(from), int32(to))
 		}
-		for b := range to - from {
-			if c.pairs[b] == 0 {
-				continue
-			}
-			support, cases := c.support[b*c.base:][:c.base], c.cases[b*c.base:][:c.base]
-			for r, n := range support {
-				rule := Rule{int32(r), []int32{first, int32(from + b)}, int(n), int(c.pairs[b]), int(cases[r]), every}
+		for _, at := range c.counted {
+			b, r, support := int(at)/c.base, int(at)%c.base, int(c.support[at])
+			if support >= leastSupport(0) {
+				rule := Rule{int32(r), []int32{first, int32(from + b)}, support, int(c.pairs[b]), int(c.cases[at]), every}
 				if int(first) == all {
 					rule.Body = rule.Body[1:]
 				}
@@ -122,11 +120,12 @@ func (c *counter) rules(first int32, every int) (found []Rule) {
 					found = append(found, rule)
 				}
 			}
-			clear(support)
-			clear(cases)
-			c.pairs[b] = 0
+			c.support[at], c.cases[at] = 0, 0
 		}
+		c.counted = c.counted[:0]
+		clear(c.pairs)
 	}
+	slices.SortFunc(found, Rule.compare)
 	return found
 }
 
@@ -172,7 +171,11 @@ func (c *counter) add(x int32, middles []int32, from, to int32) {
 	answered = slices.Compact(slices.Clone(answered))
 	for _, b := range c.touched {
 		for _, r := range answered {
-			c.cases[int(b)*c.base+int(r)] += c.ofHead[b]
+			at := b*int32(c.base) + r
+			if c.cases[at] == 0 {
+				c.counted = append(c.counted, at)
+			}
+			c.cases[at] += c.ofHead[b]
 		}
 		c.pairs[b] += c.ofHead[b]
 		c.ofHead[b] = 0

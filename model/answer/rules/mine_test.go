@@ -197,6 +197,20 @@ func TestEveryNumberOfThreadsFindsTheSame(t *testing.T) {
 	}
 }
 
+// TestManyRelations holds that counting costs what the facts cost, not what all pairs of relations that occur and all
+// relations would: a rule is made only where a body has support.
+func TestManyRelations(t *testing.T) {
+	c := newCounter(newIndex(random(t, 1, 40, 2000, 800)), 4000)
+	made := testing.AllocsPerRun(1, func() {
+		for first := range int32(100) {
+			c.rules(first, 1)
+		}
+	})
+	if made > 2000 {
+		t.Errorf("%v allocations", made)
+	}
+}
+
 // TestSampledHeads counts one in two heads: the counts are about half.
 func TestSampledHeads(t *testing.T) {
 	t.Parallel()

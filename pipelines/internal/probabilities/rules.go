@@ -42,6 +42,6 @@ func Rules(ctx context.Context, e *command.Environment, g *graph.Graph, threads 
 // EstimateRules estimates the memory of finding the rules of a graph of sizes s, of which mining bounds the buffers.
 func EstimateRules(s budget.Sizes) budget.Estimate {
 	const mostBuffers, perEdge = 192 * budget.MiB, 20
-	buffers := min(mostBuffers, s.Relations*(s.Entities/8+4*s.Relations))
+	buffers := min(mostBuffers, s.Relations*(s.Entities/8+6*s.Relations))
 	return budget.Estimate{Task: "finding the rules of this graph", Held: s.Graph + perEdge*s.Edges + buffers}
 }
