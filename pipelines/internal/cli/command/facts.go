@@ -35,11 +35,18 @@ func (m *missingValue) String() string {
 	if m == nil {
 		return ""
 	}
-	text := []string{fmt.Sprint(m.Share)}
-	for _, name := range slices.Sorted(maps.Keys(m.Relations)) {
-		text = append(text, fmt.Sprintf("%s=%v", name, m.Relations[name]))
+	return strings.Join(m.texts(), " ")
+}
+
+// texts returns texts that Set takes, one after the other, for an equal value.
+func (m *missingValue) texts() (texts []string) {
+	if !m.Guessed || len(m.Relations) == 0 {
+		texts = append(texts, fmt.Sprint(m.Share))
 	}
-	return strings.Join(text, " ")
+	for _, name := range slices.Sorted(maps.Keys(m.Relations)) {
+		texts = append(texts, fmt.Sprintf("%s=%v", name, m.Relations[name]))
+	}
+	return texts
 }
 
 // Set takes a share, or a percentage, or that of a relation. The name of a relation may contain a =.

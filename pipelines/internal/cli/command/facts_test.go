@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model/answer"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 func TestMissingFlag(t *testing.T) {
@@ -35,6 +36,15 @@ func TestMissingFlag(t *testing.T) {
 		err := set.Parse(values)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: error %v (-want +got):\n%s", arguments, err, diff)
+		}
+		// The command line that is shown to run the command again says the same.
+		again := flag.NewFlagSet("ask", flag.ContinueOnError)
+		var repeated answer.Missing
+		MissingFlag(again, &repeated)
+		line := (&Environment{Flags: set, Workspace: workspace.New(workspace.Default)}).Again()
+		err = again.Parse(line.Flags)
+		if diff := cmp.Diff(want, repeated); diff != "" || err != nil {
+			t.Errorf("%q: error %v of %v (-want +got):\n%s", arguments, err, line, diff)
 		}
 	}
 	for _, value := range []string{"", "0", "-.1", "1.01", "NaN", "much", "a=", "a=0", "a=-1", "a=NaN", "a=Inf", "a=b", "=.5", "%", "0%", "101%", "5%%",

@@ -165,6 +165,12 @@ func (e *Environment) Again(without ...string) workspace.Command {
 		if !found || slices.Contains(without, f.Name) {
 			return
 		}
+		if missing, is := f.Value.(*missingValue); is { // it is repeatable
+			for _, text := range missing.texts() {
+				flags = append(flags, "--"+f.Name, text)
+			}
+			return
+		}
 		switch boolean, ok := f.Value.(interface{ IsBoolFlag() bool }); {
 		case !ok || !boolean.IsBoolFlag():
 			flags = append(flags, "--"+f.Name, value)
