@@ -44,7 +44,7 @@ func Rules(ctx context.Context, g *graph.Graph, threads int, progress func(done,
 	name := RulesFile(g)
 	for _, root := range roots {
 		url := storage.Join(root, ProbabilitiesFolder, name)
-		if r, err := readRules(ctx, url, name); r != nil || err != nil {
+		if r, err := readRules(ctx, url, name, g.BaseRelations); r != nil || err != nil {
 			return r, url, nil, err
 		}
 	}
@@ -90,8 +90,8 @@ func RulesFile(g *graph.Graph) string {
 	return fmt.Sprintf("rules-%.12x.json", sum.Sum(nil))
 }
 
-// readRules reads the rules of a graph from a file, or returns nil if there are none that can be used.
-func readRules(ctx context.Context, url, graph string) (*rules.Rules, error) {
+// readRules reads the rules of a graph of base relations from a file, or returns nil if there are none that can be used.
+func readRules(ctx context.Context, url, graph string, relations int) (*rules.Rules, error) {
 	text, err := storage.ReadText(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*storage.Unreadable)) {
 		return nil, nil
@@ -100,7 +100,7 @@ func readRules(ctx context.Context, url, graph string) (*rules.Rules, error) {
 		return nil, err
 	}
 	r, err := rules.Parse(url, text)
-	if err != nil || r.Graph != graph {
+	if err != nil || r.Graph != graph || r.Relations != relations {
 		return nil, nil // they are mined again
 	}
 	return r, nil

@@ -55,7 +55,15 @@ func TestRulesAreKept(t *testing.T) {
 		t.Error("what is kept is made again")
 	}
 	version := slices.Replace(slices.Clone(want), len(`{"format_version":`), len(`{"format_version":1`), '9')
-	for name, content := range map[string]string{"damaged": string(want[:len(want)/2]), "of another version": string(version), "": ""} {
+	forged, err := (&rules.Rules{
+		FormatVersion: rules.FormatVersion, Graph: RulesFile(g), Relations: g.BaseRelations + 1, Functional: []int32{}, List: []rules.Rule{},
+	}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"damaged": string(want[:len(want)/2]), "of another version": string(version), "of more relations": string(forged), "": "",
+	} {
 		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
