@@ -320,7 +320,7 @@ class Health:
 
     Attributes:
         probabilities: Whether answers have probabilities: ready, fitting 34%, or none and why.
-        presumed: How many facts probabilities presume to be missing, and what the data allow, in a sentence.
+        presumed: How many facts probabilities presume to be missing, in a sentence.
     """
 
     status: str
