@@ -90,7 +90,7 @@ func RulesFile(g *graph.Graph) string {
 	return fmt.Sprintf("rules-%.12x.json", sum.Sum(nil))
 }
 
-// readRules reads the rules of a graph of base relations from a file, or returns nil if there are none that can be used.
+// readRules reads the rules of a graph from a file, or returns nil if there are none that can be used.
 func readRules(ctx context.Context, url, graph string, relations int) (*rules.Rules, error) {
 	text, err := storage.ReadText(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*storage.Unreadable)) {
