@@ -76,6 +76,8 @@ func (x *index) keeps(r Rule) bool {
 type counter struct {
 	*index
 	block, base int
+	// reached are the blocks with a last relation of a body: of many relations, few follow one.
+	reached []bool
 	// edge is the index of the first edge of the head with each entity that has one.
 	edge []int32
 	// seen has a bit by last relation and entity: such a path has joined the head with it.
@@ -89,7 +91,8 @@ type counter struct {
 func newCounter(x *index, block int) *counter {
 	base := x.BaseRelations
 	return &counter{
-		index: x, block: block, base: base, edge: make([]int32, x.Entities), seen: make([]uint64, block*x.Entities/64+1), ofHead: make([]int32, block),
+		index: x, block: block, base: base, reached: make([]bool, 2*base/block+1), edge: make([]int32, x.Entities),
+		seen: make([]uint64, block*x.Entities/64+1), ofHead: make([]int32, block),
 		pairs: make([]int32, block), support: make([]int32, block*base), cases: make([]int32, block*base),
 	}
 }
@@ -97,18 +100,20 @@ func newCounter(x *index, block int) *counter {
 // rules returns the rules whose bodies have two steps, the first one given, or one step with the number of relations.
 func (c *counter) rules(first int32, every int) (found []Rule) {
 	all := c.RelationCount()
-	for from := 0; from < all; from += c.block {
-		to := min(from+c.block, all)
-		for _, x := range c.heads[first] {
-			if !sampled(every, uint64(x)) {
-				continue
+	clear(c.reached)
+	c.each(first, every, func(_ int32, middles []int32) {
+		for _, m := range middles {
+			for _, r := range c.relations[c.offsets[m]:c.offsets[m+1]] {
+				c.reached[int(r)/c.block] = true
 			}
-			middles := []int32{x}
-			if int(first) < all {
-				middles = c.answers(x, first)
-			}
-			c.add(x, middles, int32(from), int32(to))
 		}
+	})
+	for from := 0; from < all; from += c.block {
+		if !c.reached[from/c.block] {
+			continue
+		}
+		to := min(from+c.block, all)
+		c.each(first, every, func(x int32, middles []int32) { c.add(x, middles, int32(from), int32(to)) })
 		for _, at := range c.counted {
 			b, r, support := int(at)/c.base, int(at)%c.base, int(c.support[at])
 			if support >= leastSupport(0) {
@@ -129,12 +134,29 @@ func (c *counter) rules(first int32, every int) (found []Rule) {
 	return found
 }
 
+// each calls visit for each head of the bodies with a first relation, with the entities between their steps.
+func (c *counter) each(first int32, every int, visit func(x int32, middles []int32)) {
+	for _, x := range c.heads[first] {
+		if !sampled(every, uint64(x)) {
+			continue
+		}
+		middles := []int32{x}
+		if int(first) < c.RelationCount() {
+			middles = c.answers(x, first)
+		}
+		visit(x, middles)
+	}
+}
+
 // add counts the pairs of a head by paths through one of some middles and a relation of a block.
 func (c *counter) add(x int32, middles []int32, from, to int32) {
 	paths := 0
 	for _, m := range middles {
 		relations, _ := c.leaving(m, from, to)
 		paths += len(relations)
+	}
+	if paths == 0 {
+		return
 	}
 	senders, entering := c.In(x)
 	linked := senders
