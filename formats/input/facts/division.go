@@ -20,7 +20,7 @@ const startBytes = 1 << 16
 
 // Division is how a text of columns is divided into rows and fields.
 type Division struct {
-	// Separator stands between fields: a tab, a comma, a semicolon or a bar.
+	// Separator separates fields: a tab, a comma, a semicolon or a bar.
 	Separator rune
 	// Quoted says that quotation marks around a field are not part of it.
 	Quoted bool

@@ -58,8 +58,8 @@ type Conversion struct {
 	Headers int64 `json:"headers,omitempty"`
 	// HeadersAgain counts the lines that were left out because they repeat them.
 	HeadersAgain int64 `json:"headers_again,omitempty"`
-	// Literals counts the statements of RDF and KGTK that were left out because their object is a literal, Qualifiers the
-	// rows of KGTK that are about another row.
+	// Literals counts the statements of RDF and KGTK that were left out because their object is a literal, Qualifiers
+	// the rows of KGTK that are about another row.
 	Literals   int64 `json:"literals,omitempty"`
 	Qualifiers int64 `json:"qualifiers,omitempty"`
 	// Comments counts the lines before the facts that begin with #.
@@ -122,8 +122,9 @@ type Division struct {
 	// UntestedNames are the first ten.
 	Untested      int      `json:"untested"`
 	UntestedNames []string `json:"untested_names,omitempty"`
-	// NearInverse is the number of relations of a pair one of which is nearly a part of the other's inverse, or that are
-	// nearly symmetric, NearSame of those where one is nearly a part of the other. Pairs lists them, the first hundred.
+	// NearInverse is the number of relations of a pair one of which is nearly a part of the other's inverse,
+	// or that are nearly symmetric, NearSame of those where one is nearly a part of the other. Pairs lists
+	// them, the first hundred.
 	NearInverse int    `json:"near_inverse"`
 	NearSame    int    `json:"near_same"`
 	Pairs       []Pair `json:"pairs,omitempty"`

@@ -83,7 +83,8 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 			[]string{"a.tsv: 4 quoted columns by tabs, heading in line 1, 2 facts"}},
 		"R": {files{"a.tsv": "\"a b\"\t\"r\"\t\"c\"\n\"d\"\t\"r\"\t\"say \\\"x\\\"\"\n"}, "a.tsv", "a b r c|d r say \"x\"",
 			[]string{"3 quoted columns by tabs"}},
-		"KGTK": {files{"a.tsv": "id\tnode1\tlabel\tnode2\ne1\tQ1\tP1\tQ2\nq1\te1\tP9\tQ7\ne2\tQ1\tP2\t'x'@en\nq2\te2\tP9\tQ8\ne3\tQ2\tP3\t^2020\ne4\tQ2\tP3\t+3\n"}, "a.tsv", "Q1 P1 Q2",
+		"KGTK": {files{"a.tsv": "id\tnode1\tlabel\tnode2\ne1\tQ1\tP1\tQ2\nq1\te1\tP9\tQ7\n" +
+			"e2\tQ1\tP2\t'x'@en\nq2\te2\tP9\tQ8\ne3\tQ2\tP3\t^2020\ne4\tQ2\tP3\t+3\n"}, "a.tsv", "Q1 P1 Q2",
 			[]string{"3 statements whose object is a literal", "2 rows of KGTK that qualify other rows"}},
 		"no KGTK": {files{"a.tsv": "node1\tlabel\tnode2\ne1\tr\t7\n"}, "a.tsv", "e1 r 7", nil},
 	} {

@@ -23,8 +23,8 @@ func (w Workspace) HasQueries(ctx context.Context, split string) bool {
 // fewQueries is a number of queries that any model answers in a minute or so on a graph with as few.
 const fewQueries = 100_000
 
-// ListStep returns the command that lists what the workspace's graph lacks, or facts of its most frequent relation where
-// there are many relations and entities to ask about.
+// ListStep returns the command that lists what the workspace's graph lacks, or facts of its most frequent relation
+// where there are many relations and entities to ask about.
 func (w Workspace) ListStep(ctx context.Context) Command {
 	names, err := tables.ReadNames(ctx, storage.Join(w.Graph(), kg.RelationsFile), tables.Relations)
 	m, e := manifest.Read(ctx, w.Graph())

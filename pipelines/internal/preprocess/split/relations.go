@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// nearShare is the least share of the smaller relation's facts that another has, too, for the two to give away
-	// each other's facts. Of few facts it may be chance: fewer than leastNear count only as the share of the larger one.
+	// nearShare is the least share of the smaller relation's facts that another has, too, for the two to give away each
+	// other's facts. Of few facts it may be chance: fewer than leastNear count only as the share of the larger one.
 	nearShare, leastNear = 0.8, 10
 	// maxSample is the number of pairs of entities that are compared.
 	maxSample = 1 << 18
