@@ -303,7 +303,8 @@ func TestNearPairsHaveAnOrder(t *testing.T) {
 	}
 }
 
-// TestImpliedRelations has relations that imply another one, in its direction or the other, and few that do so by chance.
+// TestImpliedRelations has relations that imply another one, in its direction or the other, and few
+// that do so by chance.
 func TestImpliedRelations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -311,10 +312,12 @@ func TestImpliedRelations(t *testing.T) {
 		n, of   int // every of-th of n facts has it
 		want    []counts.Pair
 	}{
-		"half of the inverses": {func(a, b string) string { return b + "\tcited_by\t" + a }, 100, 2, []counts.Pair{{Relation: "cited_by", Other: "cites", Inverse: true, Share: 1}}},
-		"a tenth of the same":  {func(a, b string) string { return a + "\tquotes\t" + b }, 100, 10, []counts.Pair{{Relation: "cites", Other: "quotes", Share: 1}}},
-		"one way, two ways":    {func(a, b string) string { return b + "\tcites\t" + a }, 100, 2, nil},
-		"few":                  {func(a, b string) string { return a + "\tquotes\t" + b }, 90, 10, nil},
+		"half of the inverses": {func(a, b string) string { return b + "\tcited_by\t" + a }, 100, 2,
+			[]counts.Pair{{Relation: "cited_by", Other: "cites", Inverse: true, Share: 1}}},
+		"a tenth of the same": {func(a, b string) string { return a + "\tquotes\t" + b }, 100, 10,
+			[]counts.Pair{{Relation: "cites", Other: "quotes", Share: 1}}},
+		"one way, two ways": {func(a, b string) string { return b + "\tcites\t" + a }, 100, 2, nil},
+		"few":               {func(a, b string) string { return a + "\tquotes\t" + b }, 90, 10, nil},
 	} {
 		var lines []string
 		for i := range c.n {
