@@ -46,6 +46,7 @@ type text struct {
 	number            int      // among them
 	parts             []string // the files of a folder that is one table, or none
 	options           facts.Options
+	first             int // the line of a table's first row or heading
 	// convert says that the file is not read where it is, but first written as tab-separated text; divide, that it is
 	// then divided. Until then Text has one chunk, the file.
 	convert, divide bool
@@ -226,6 +227,7 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 			return err
 		}
 		t.options.Header = t.options.Header || division.Heading
+		t.first = division.Skipped + 1
 		plain = division == facts.Division{Separator: '\t'}
 	}
 	// Only plain tab-separated facts are read by the job where they are.

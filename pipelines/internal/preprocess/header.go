@@ -45,7 +45,7 @@ func (f *flags) checkHeaders(ctx context.Context, d *dataset) error {
 			if d.listed() {
 				help = remedy.Do("%v; where only some files have one, remove it there", help)
 			}
-			return remedy.Errorf(help, "%s:1: the line looks like a header, since its words occur in no other line", t.url)
+			return remedy.Errorf(help, "%s:%d: the line looks like a header, since its words occur in no other line", t.url, t.first)
 		}
 	}
 	return nil
@@ -60,9 +60,9 @@ func isHeader(ctx context.Context, texts []text, alike bool) (is bool, again int
 	for i, t := range texts {
 		err := readSome(ctx, t, func(line int, f facts.Fact) error {
 			switch {
-			case line == 1 && i == 0:
+			case line == t.first && i == 0:
 				first = f
-			case line == 1:
+			case line == t.first:
 				found = found || alike && f != first
 			case f == first:
 				again = line

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"tagnet/model/graph/kg"
+	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/encode"
 )
@@ -109,6 +111,25 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 				t.Errorf("facts %q, want %q", got, c.facts)
 			}
 		})
+	}
+}
+
+// TestHeadingBehindOtherLines has headings of other than the usual names that are not in the first line.
+func TestHeadingBehindOtherLines(t *testing.T) {
+	t.Parallel()
+	const rows = "who;does;whom\na;r;b\nc;r;b\n"
+	tabs := strings.ReplaceAll(rows, ";", "\t")
+	for name, text := range map[string]string{
+		"a.csv": "sep=;\n" + rows, "b.csv": "\ufeff\r\n" + rows, "c.tsv": "# made by x\n" + tabs, "d.txt": "\n" + tabs, "e.csv": "sep=;\n\n" + rows,
+	} {
+		file, w := filepath.Join(pipelinetest.Dataset(t, map[string]string{name: text}), name), t.TempDir()
+		line := 1 + strings.Count(text[:strings.Index(text, "who")], "\n")
+		pipelinetest.Fail(t, Pipeline(), pipelinetest.Failure{Code: command.ExitFailure, Begin: fmt.Sprintf("%s:%d: the line looks like a header", file, line),
+			Says: []string{"--header yes"}}, "--workspace", w, "--dataset", file)
+		out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--dataset", file, "--header", "yes")
+		if want := fmt.Sprintf("heading in line %d, 2 facts", line); !strings.Contains(out, want) {
+			t.Errorf("%s: %s does not say %q", name, out, want)
+		}
 	}
 }
 
