@@ -510,7 +510,7 @@ func TestPairs(t *testing.T) {
 
 // TestForeign finds out what files are that are not read, by their names or their beginnings.
 func TestForeign(t *testing.T) {
-	tar := strings.Repeat("\x00", 257) + "ustar"
+	tar := strings.Repeat("\x00", 257) + "ustar\x00"
 	for _, c := range []struct{ name, text, want string }{
 		{"a.tar.gz", "", "an archive: unpack it first"}, {"a.TGZ", "", "an archive"}, {"a.zip", "", "an archive"},
 		{"a", "PK\x03\x04", "a zip file: unpack it first"},

@@ -207,6 +207,30 @@ func TestReadOfNothing(t *testing.T) {
 	}
 }
 
+// TestReadOfEmptyMembers has many empty members, as the parts that a cluster writes may be, at each place.
+func TestReadOfEmptyMembers(t *testing.T) {
+	empty, one := strings.Repeat(pack(t, ""), 250), pack(t, "a\tr\tb\n")
+	for _, text := range []string{empty + one + one, one + empty + one, one + one + empty} {
+		if facts, bad, err := readAll(t, text); err != nil || len(bad) != 0 || len(facts) != 2 {
+			t.Errorf("%d facts, bad lines %q, error %v", len(facts), bad, err)
+		}
+	}
+}
+
+// TestReadOfWords has words of a text at the place where archives have their names.
+func TestReadOfWords(t *testing.T) {
+	for _, text := range []string{strings.Repeat("x", 256) + "custard\tr\tb\n", strings.Repeat("x", 256) + "custard  pie\tr\tb\n"} {
+		if facts, bad, err := readAll(t, text); err != nil || len(bad) != 0 || len(facts) != 1 {
+			t.Errorf("%d facts, bad lines %q, error %v", len(facts), bad, err)
+		}
+	}
+	for _, archive := range []string{"ustar\x0000", "ustar  \x00"} {
+		if _, _, err := readAll(t, "name"+strings.Repeat("\x00", 253)+archive); err == nil || !strings.Contains(err.Error(), "a tar file: unpack it first") {
+			t.Errorf("%q: %v", archive, err)
+		}
+	}
+}
+
 func TestReadOfGzipCutAnywhere(t *testing.T) {
 	whole := pack(t, "a\tr\tb\nc\tr\td\n")
 	for n := 2; n < len(whole); n++ {

@@ -63,7 +63,7 @@ var foreign = []struct {
 	{"a zip", "PK\x03\x04", 0}, {"a 7z", "7z\xbc\xaf\x27\x1c", 0}, {"a rar", "Rar!\x1a\x07", 0}, {"an xz", "\xfd7zXZ\x00", 0},
 	{"an lz4", "\x04\x22\x4d\x18", 0},
 	{"an lzip", "LZIP\x01", 0}, {"an lzma", "\x5d\x00\x00\x80\x00\xff", 0}, {"a compress (.Z)", "\x1f\x9d", 0}, {"a snappy", "\xff\x06\x00\x00sNaPpY", 0},
-	{"a tar", "ustar", 257},
+	{"a tar", "ustar\x00", 257}, {"a tar", "ustar  \x00", 257}, // of POSIX and of GNU
 }
 
 // checkForeign returns an error for a text that begins like a file that has to be unpacked first.
@@ -131,23 +131,31 @@ func newGzip(r io.Reader) (io.Reader, error) {
 	return g, err
 }
 
-func (g *gzipMembers) Read(p []byte) (int, error) {
-	n, err := g.member.Read(p)
-	if !errors.Is(err, io.EOF) {
-		return n, err
-	}
-	// The next member begins behind zeros, if there is one.
-	for err = nil; err == nil; {
-		var next []byte
-		if next, err = g.from.Peek(1); err == nil && next[0] != 0 {
-			if err = g.member.Reset(g.from); err == nil {
-				g.member.Multistream(false)
-			}
-			return n, err
+// Read reads on where a member has no text, as those of many empty parts.
+func (g *gzipMembers) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if n, err = g.member.Read(p); errors.Is(err, io.EOF) {
+			err = g.next()
 		}
-		g.from.Discard(len(next))
 	}
 	return n, err
+}
+
+// next begins the next member, which is behind zeros, if there is one.
+func (g *gzipMembers) next() error {
+	for {
+		start, err := g.from.Peek(1)
+		switch {
+		case err != nil:
+			return err
+		case start[0] == 0:
+			g.from.Discard(1)
+			continue
+		}
+		err = g.member.Reset(g.from)
+		g.member.Multistream(false)
+		return err
+	}
 }
 
 // unpacker returns an error, not io.EOF, if the packed data end too early.
