@@ -494,8 +494,10 @@ func TestPairs(t *testing.T) {
 		"of R":              {NamesOf, "n.tsv", "\"id\"\t\"name\"\n\"1\"\t\"Ada \\\"A\\\"\"\n", `1=Ada "A"`, nil},
 		"half of a heading": {TypesOf, "t.csv", "id,cluster,score\na,x,1\n",
 			"the columns are id, cluster, score: which are an entity and its type?; name them id and type", nil},
-		"spreadsheet":        {NamesOf, "n.csv", "sep=;\nID;Name\n1;Ada\n", "1=Ada", nil},
-		"a field is missing": {TypesOf, "t.csv", "id,type\na\n", "1 field instead of 2", nil},
+		"spreadsheet": {NamesOf, "n.csv", "sep=;\nID;Name\n1;Ada\n", "1=Ada", nil},
+		"KGTK":        {NamesOf, "n.tsv", "id\tnode1\tlabel\tnode2\ne1\tQ1\tlabel\t'Ada'@en\n", "Q1='Ada'@en", []string{"id", "label"}},
+		"KGTK of types, and a column without a name": {TypesOf, "t.csv", ",node1,label,node2\n1,Q1,P31,Q5\n", "Q1=Q5", []string{"column 1", "label"}},
+		"a field is missing":                         {TypesOf, "t.csv", "id,type\na\n", "1 field instead of 2", nil},
 	} {
 		var found []string
 		columns, err := c.of.Read(t.Context(), put(t, c.file, c.text), func(_ int, key, value string) error {

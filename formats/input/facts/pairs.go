@@ -49,6 +49,9 @@ func (p Pairs) choose(row []string) (c PairColumns, err error) {
 			}
 		}
 	}
+	if of, to := slices.Index(names, "node1"), slices.Index(names, "node2"); of >= 0 && to >= 0 {
+		c.at = [2]int{of, to} // of KGTK, whose label is the relation
+	}
 	switch key, value := c.at[0] >= 0, c.at[1] >= 0; {
 	case key && value:
 		c.Names = [2]string{row[c.at[0]], row[c.at[1]]}
@@ -61,7 +64,7 @@ func (p Pairs) choose(row []string) (c PairColumns, err error) {
 	for i, name := range row {
 		switch {
 		case slices.Contains(c.at[:], i):
-		case c.Names == [2]string{}:
+		case c.Names == [2]string{}, name == "":
 			c.Left = append(c.Left, fmt.Sprintf("column %d", i+1))
 		default:
 			c.Left = append(c.Left, name)

@@ -23,14 +23,15 @@ type unread struct {
 	values map[string]int64
 }
 
-// unreadOf returns the columns of a row other than head, relation and tail. names is nil if the columns have no names.
+// unreadOf returns the columns of a row other than head, relation and tail. names is nil if the columns have no names, and
+// a name may be empty.
 func unreadOf(row, names []string, at [3]int) (columns []unread) {
 	for i := range row {
 		if slices.Contains(at[:], i) {
 			continue
 		}
 		name := "column " + strconv.Itoa(i+1)
-		if names != nil {
+		if names != nil && names[i] != "" {
 			name = names[i]
 		}
 		columns = append(columns, unread{name, i, map[string]int64{}})
