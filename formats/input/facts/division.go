@@ -24,7 +24,8 @@ type Division struct {
 	Separator rune
 	// Quoted says that quotation marks around a field are not part of it.
 	Quoted bool
-	// Skipped is the number of lines before the heading or the first row. Comments of them begin with #.
+	// Skipped is the number of lines before the heading or the first row. Comments of them begin with #, others are blank
+	// or name the separator.
 	Skipped, Comments int
 	// Heading says that the line behind them has the usual names of columns. RowNames says that rows have a field more
 	// than it, the first, as R writes them.
@@ -79,9 +80,9 @@ func divide(start string, more bool, o Options) (d Division, err error) {
 	if o.pairs {
 		return d, nil
 	}
-	d.comments(lines, o)
-	d.Skipped += d.Comments
-	d.RowNames = (d.Heading || o.Header) && d.hasRowNames(lines[d.Comments:])
+	before := d.comments(lines, o)
+	d.Skipped += before
+	d.RowNames = (d.Heading || o.Header) && d.hasRowNames(lines[before:])
 	return d, nil
 }
 
@@ -111,16 +112,20 @@ var separators = []rune{',', ';', '|'}
 // separatorOf returns the separator of CSV: the one by which the first line has names of columns, or the only one by
 // which all records have the same number of fields, three and more, or else the one that the first line has.
 func separatorOf(start string, more bool, o Options) (rune, error) {
-	for strings.HasPrefix(start, "#") && strings.Contains(start, "\n") {
-		_, start, _ = strings.Cut(start, "\n")
+	rest := start
+	for strings.HasPrefix(rest, "#") || strings.HasPrefix(strings.TrimLeft(rest, "\r"), "\n") {
+		_, rest, _ = strings.Cut(rest, "\n")
 	}
-	first, _, _ := strings.Cut(start, "\n")
+	if rest != "" { // or all lines begin with #: they are rows
+		start = rest
+	}
+	first, _, whole := strings.Cut(start, "\n")
 	least := 3
 	if o.pairs {
 		least = 2
 	}
 	named := func(column string) bool { return slices.Contains(o.Columns, column) }
-	var fit []rune
+	var fit, strict []rune
 	best, most := ',', 1
 	for _, separator := range separators {
 		fields := Division{Separator: separator}.fields(strings.TrimRight(first, "\r"))
@@ -130,9 +135,19 @@ func separatorOf(start string, more bool, o Options) (rune, error) {
 		if most == 1 && len(fields) > 1 {
 			best, most = separator, len(fields)
 		}
-		if len(fields) >= least && allHave(start, more, separator, len(fields)) {
+		if len(fields) < least || more && !whole {
+			continue
+		}
+		if allHave(start, more, separator, len(fields), true) {
 			fit = append(fit, separator)
 		}
+		if allHave(start, more, separator, len(fields), false) {
+			strict = append(strict, separator)
+		}
+	}
+	// Quotation marks that are only right by one separator show it.
+	if len(strict) > 0 {
+		fit = strict
 	}
 	switch len(fit) {
 	case 0:
@@ -143,41 +158,56 @@ func separatorOf(start string, more bool, o Options) (rune, error) {
 	var ways []string
 	for _, separator := range fit[:2] {
 		fields := Division{Separator: separator}.fields(strings.TrimRight(first, "\r"))
-		ways = append(ways, fmt.Sprintf("by %q (%q)", separator, fields))
+		ways = append(ways, fmt.Sprintf("by %q (%.99q)", separator, fields))
 	}
 	return 0, remedy.Errorf(remedy.Do("write sep=%c or sep=%c in a line of its own before the first", fit[0], fit[1]),
 		"all lines can be divided %s", strings.Join(ways, " or "))
 }
 
-// allHave reports whether all records of CSV, but the last of a text that is cut, have a number of fields.
-func allHave(text string, cut bool, separator rune, fields int) bool {
+// allHave reports whether all records of CSV, but the last of a text that is cut, have a number of fields. Quotation
+// marks may stand anywhere if lazy.
+func allHave(text string, cut bool, separator rune, fields int, lazy bool) bool {
 	records := csv.NewReader(strings.NewReader(text))
-	records.Comma, records.LazyQuotes, records.FieldsPerRecord = separator, true, -1
-	all, err := records.ReadAll()
-	if cut && len(all) > 1 {
-		all, err = all[:len(all)-1], nil
+	records.Comma, records.LazyQuotes, records.FieldsPerRecord = separator, lazy, -1
+	before := fields // of the record before, which is not the last
+	for {
+		record, err := records.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return cut || before == fields
+		case before != fields:
+			return false
+		case err != nil:
+			before = -1
+		default:
+			before = len(record)
+		}
 	}
-	return err == nil && !slices.ContainsFunc(all, func(r []string) bool { return len(r) != fields })
 }
 
-// allQuoted reports whether every field of lines is in quotation marks, as R writes them: numbers and NA need none.
-func allQuoted(lines []string) bool {
+// allQuoted reports whether every field of lines is in quotation marks, as R writes them: numbers, dates, logical values
+// and missing ones need none. Blank lines and comments do not count.
+func allQuoted(lines []string) (quoted bool) {
 	for _, line := range lines {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
+		}
 		marks := 0
-		for field := range strings.SplitSeq(strings.TrimRight(line, "\r\n"), "\t") {
+		for field := range strings.SplitSeq(line, "\t") {
 			_, err := strconv.ParseFloat(field, 64)
 			switch {
 			case len(field) > 1 && field[0] == '"' && field[len(field)-1] == '"':
 				marks++
-			case err != nil && field != "NA":
+			case err != nil && strings.Trim(field, "0123456789-:. ") != "" && !slices.Contains([]string{"NA", "TRUE", "FALSE"}, field):
 				return false
 			}
 		}
-		if marks == 0 {
+		if quoted = marks > 0; !quoted {
 			return false
 		}
 	}
-	return true
+	return quoted
 }
 
 // fields returns the fields of a line.
@@ -202,38 +232,62 @@ func (d Division) fields(line string) []string {
 // marks are quotation marks within quoted fields, as R writes them.
 var marks = strings.NewReplacer(`\"`, `"`, `""`, `"`, `\\`, `\`)
 
-// comments counts the first lines that begin with #: up to a heading or the first line without, unless they
-// look like facts.
-func (d *Division) comments(all []string, o Options) {
-	var lines [][]string // lines that begin with #
-	for _, line := range all {
+// comments counts the first lines that begin with #: up to a heading or the first line without that is not blank,
+// unless they look like facts. It returns how many lines there are before the heading or the first row.
+func (d *Division) comments(all []string, o Options) (before int) {
+	var comments []int
+	width := func(i int) int { return len(d.fields(strings.TrimRight(all[i], "\r\n"))) }
+	for i, line := range all {
 		fields := d.fields(strings.TrimRight(line, "\r\n"))
 		_, heading := usual(fields)
 		heading = heading && !o.NoHeader
-		if !heading && strings.HasPrefix(line, "#") {
-			lines = append(lines, fields)
+		switch {
+		case !heading && strings.HasPrefix(line, "#"):
+			comments = append(comments, i)
+			continue
+		case len(comments) > 0 && strings.TrimSpace(line) == "":
 			continue
 		}
-		if last := len(lines) - 1; last >= 0 && !heading && len(fields) >= 3 && len(lines[last]) == len(fields) {
-			lines = lines[:last] // a row whose first field begins with #
-		}
-		for _, comment := range lines {
-			if len(comment) >= 3 && !heading && !o.Header {
-				return // facts, as far as one knows
+		if before = i; len(comments) > 0 && !heading && len(fields) >= 3 {
+			if last := comments[len(comments)-1]; width(last) == len(fields) {
+				before, comments = last, comments[:len(comments)-1] // a row whose first field begins with #
 			}
 		}
-		d.Comments, d.Heading = len(lines), heading
-		return
+		for _, comment := range comments {
+			if width(comment) >= 3 && !heading && !o.Header {
+				return 0 // facts, as far as one knows
+			}
+		}
+		d.Comments, d.Heading = len(comments), heading
+		return before
 	}
+	if slices.ContainsFunc(comments, func(i int) bool { return width(i) >= 3 }) {
+		return 0
+	}
+	d.Comments = len(comments) // and nothing else
+	return len(all)
 }
 
-// hasRowNames reports whether all lines but repetitions of the first have a field more than it.
+// hasRowNames reports whether all lines but repetitions of the first have a field more than it, the first, which is
+// another in each up to a repetition: not what a separator at the end of lines, or a note, makes one more.
 func (d *Division) hasRowNames(lines []string) bool {
 	if len(lines) < 2 {
 		return false
 	}
-	fields := len(d.fields(strings.TrimRight(lines[0], "\r\n")))
-	return !slices.ContainsFunc(lines[1:], func(line string) bool {
-		return line != lines[0] && len(d.fields(strings.TrimRight(line, "\r\n"))) != fields+1
-	})
+	fields, names := len(d.fields(strings.TrimRight(lines[0], "\r\n"))), map[string]bool{}
+	ends := false // some line has a last field
+	for _, line := range lines[1:] {
+		row := d.fields(strings.TrimRight(line, "\r\n"))
+		switch {
+		case line == lines[0]:
+			clear(names)
+			continue
+		case strings.TrimSpace(line) == "":
+			continue
+		case len(row) != fields+1, names[row[0]]:
+			return false
+		}
+		names[row[0]], ends = true, ends || row[fields] != ""
+	}
+	return ends
 }

@@ -452,12 +452,28 @@ func TestDivide(t *testing.T) {
 		"of R": {"\"a\"\t\"r\"\t\"b\"\n\"c\"\t\"r\"\t\"b\"\n", Options{Format: TSV}, Division{Separator: '\t', Quoted: true}, ""},
 		"of R, with row names": {"\"head\"\t\"relation\"\t\"tail\"\n\"1\"\t\"a\"\t\"r\"\t7\n\"2\"\t\"c\"\t\"r\"\tNA\n", Options{Format: TSV},
 			Division{Separator: '\t', Quoted: true, Heading: true, RowNames: true}, ""},
-		"quotes in one line": {"\"a\"\t\"r\"\t\"b\"\n\"c\"\tr\t\"b\"\n", Options{Format: TSV}, Division{Separator: '\t'}, ""},
-		"numbers":            {"1\t2\t3\n", Options{Format: TSV}, Division{Separator: '\t'}, ""},
-		"no line":            {"\n\n", Options{Format: CSV}, Division{Skipped: 2, Empty: true}, ""},
-		"uneven":             {"a,r,b\nc,r\nd;r;e\n", Options{Format: CSV}, Division{Separator: comma, Quoted: true}, ""},
-		"uneven semicolons":  {"a;r;b\nc;r\n", Options{Format: CSV}, Division{Separator: semicolon, Quoted: true}, ""},
-		"pairs":              {"a, b;t\nc;t\n", Options{Format: CSV, pairs: true}, Division{Separator: semicolon, Quoted: true}, ""},
+		"of R, behind comments and before a blank line": {"# by R\n\n\"head\"\t\"relation\"\t\"tail\"\n\"a\"\t\"r\"\t\"b\"\n\n", Options{Format: TSV},
+			Division{Separator: '\t', Quoted: true, Skipped: 2, Comments: 1, Heading: true}, ""},
+		"of R, with dates and logical values": {"\"head\"\t\"relation\"\t\"tail\"\t\"on\"\t\"is\"\n\"a\"\t\"r\"\t\"b\"\t2020-01-31\tTRUE\n", Options{Format: TSV},
+			Division{Separator: '\t', Quoted: true, Heading: true}, ""},
+		"comments alone":         {"# one\n\n# two\n", Options{Format: CSV}, Division{Separator: comma, Quoted: true, Skipped: 3, Comments: 2}, ""},
+		"rows that begin with #": {"#a;r;b\n#c;r;b\n\n", Options{Format: CSV}, Division{Separator: semicolon, Quoted: true}, ""},
+		"comments, blank lines and a heading": {"# one\n\n# two\n\nhead,relation,tail\na,r,b\n", Options{Format: CSV},
+			Division{Separator: comma, Quoted: true, Skipped: 4, Comments: 2, Heading: true}, ""},
+		"row names": {"head,relation,tail\n1,a,r,b\n2,a,r,c\nhead,relation,tail\n1,d,r,b\n\n", Options{Format: CSV},
+			Division{Separator: comma, Quoted: true, Heading: true, RowNames: true}, ""},
+		"notes, and no row names": {"head,relation,tail\na,r,b,note\na,r,c,note\n", Options{Format: CSV},
+			Division{Separator: comma, Quoted: true, Heading: true}, ""},
+		"separators at the end, and no row names": {"head\trelation\ttail\twhen\na\tr\tb\t2001\t\nc\tr\td\t2002\t\n", Options{Format: TSV},
+			Division{Separator: '\t', Heading: true}, ""},
+		"either, but for quotes": {"\"Marsh; Ida\",of,\"Kohl; Ben\"\nRoy; Eve,of,Kohl; Ben\n", Options{Format: CSV}, Division{Separator: comma, Quoted: true}, ""},
+		"pairs with quotes":      {"1,\"Marsh; Ida\"\n2,\"Roy; Eve\"\n", Options{Format: CSV, pairs: true}, Division{Separator: comma, Quoted: true}, ""},
+		"quotes in one line":     {"\"a\"\t\"r\"\t\"b\"\n\"c\"\tr\t\"b\"\n", Options{Format: TSV}, Division{Separator: '\t'}, ""},
+		"numbers":                {"1\t2\t3\n", Options{Format: TSV}, Division{Separator: '\t'}, ""},
+		"no line":                {"\n\n", Options{Format: CSV}, Division{Skipped: 2, Empty: true}, ""},
+		"uneven":                 {"a,r,b\nc,r\nd;r;e\n", Options{Format: CSV}, Division{Separator: comma, Quoted: true}, ""},
+		"uneven semicolons":      {"a;r;b\nc;r\n", Options{Format: CSV}, Division{Separator: semicolon, Quoted: true}, ""},
+		"pairs":                  {"a, b;t\nc;t\n", Options{Format: CSV, pairs: true}, Division{Separator: semicolon, Quoted: true}, ""},
 	} {
 		got, err := Divide(t.Context(), put(t, name, c.text), c.o)
 		if c.err != "" {
@@ -472,6 +488,11 @@ func TestDivide(t *testing.T) {
 	long := strings.Repeat("Marsh, Ida;mentor of;Kohl\n", startBytes/20)
 	if got, err := Divide(t.Context(), put(t, "long", long), Options{Format: CSV}); err != nil || got.Separator != semicolon {
 		t.Errorf("a long text: %+v, %v", got, err)
+	}
+	// Of a longer first line one cannot tell.
+	long = "a;r;b;" + strings.Repeat("x,", startBytes) + "\nc;r;b;x\n"
+	if got, err := Divide(t.Context(), put(t, "wide", long), Options{Format: CSV}); err != nil || got.Separator != comma {
+		t.Errorf("a long line: %+v, %v", got, err)
 	}
 }
 

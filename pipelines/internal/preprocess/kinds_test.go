@@ -82,7 +82,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 			[]string{"warning: the first line of a.csv stands again in line 3", "--header yes leaves both out"}},
 		"the heading of R again": {files{"a.tsv": "\"h\"\t\"r\"\t\"t\"\n\"1\"\t\"a\"\t\"r\"\t\"b\"\n\"h\"\t\"r\"\t\"t\"\n\"1\"\t\"c\"\t\"r\"\t\"d\"\n"},
 			"a.tsv", "a r b|c r d",
-			[]string{"a.tsv: 4 quoted columns by tabs, heading in line 1, 2 facts"}},
+			[]string{"a.tsv: 4 quoted columns by tabs, heading in line 1, 2 facts", "columns that are not read: column 1\n"}},
 		"R": {files{"a.tsv": "\"a b\"\t\"r\"\t\"c\"\n\"d\"\t\"r\"\t\"say \\\"x\\\"\"\n"}, "a.tsv", "a b r c|d r say \"x\"",
 			[]string{"3 quoted columns by tabs"}},
 		"KGTK": {files{"a.tsv": "id\tnode1\tlabel\tnode2\ne1\tQ1\tP1\tQ2\nq1\te1\tP9\tQ7\n" +
