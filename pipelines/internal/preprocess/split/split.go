@@ -32,7 +32,8 @@ type Params struct {
 	Shares [3]float64
 	// Seed draws the sides.
 	Seed int64
-	// Kept is a relation whose facts all belong to training, or empty.
+	// Kept is a relation whose facts all belong to training, with those of near relations about the same two
+	// entities, or empty.
 	Kept string
 }
 
@@ -56,7 +57,8 @@ type divider struct {
 	names    []string
 	hashes   []uint64 // of the relations' names, or of their cluster's
 	clusters []int32
-	limits   [2]uint64 // of the groups' hashes
+	limits   [2]uint64           // of the groups' hashes
+	kept     map[uint64]struct{} // the groups with a fact of the relation that is kept
 }
 
 // Divide divides a text. An error says if the validation or the test facts would be none.
@@ -64,6 +66,9 @@ func Divide(ctx context.Context, p Params) (counts.Division, error) {
 	d := &divider{p: p, ids: map[string]int32{}}
 	var s counts.Division
 	if err := d.compare(ctx, &s); err != nil {
+		return s, err
+	}
+	if err := d.keep(ctx); err != nil {
 		return s, err
 	}
 	moved, seen, err := d.draw(ctx)
@@ -200,9 +205,25 @@ func (d *divider) group(f fact) uint64 {
 	return parallel.Seed(uint64(d.p.Seed), 1, d.hashes[f.relation], f.head, f.tail)
 }
 
-// sideOf returns the side that a fact's group is drawn for, or training if the fact is of the relation that is kept.
-func (d *divider) sideOf(f fact, group uint64) int {
-	if d.p.Kept != "" && d.names[f.relation] == d.p.Kept {
+// keep finds the groups of the facts of the relation that is kept, which have more than one where other relations are
+// near to it.
+func (d *divider) keep(ctx context.Context) error {
+	id, known := d.ids[d.p.Kept]
+	if !known {
+		return nil
+	}
+	d.kept = map[uint64]struct{}{}
+	return d.each(ctx, func(f fact, _ triples.Triple, _ int) error {
+		if f.relation == id {
+			d.kept[d.group(f)] = struct{}{}
+		}
+		return nil
+	})
+}
+
+// sideOf returns the side that a fact's group is drawn for, or training if the group has a fact that is kept.
+func (d *divider) sideOf(group uint64) int {
+	if _, kept := d.kept[group]; kept {
 		return train
 	}
 	return d.side(group)
@@ -227,7 +248,7 @@ func (d *divider) draw(ctx context.Context) (moved, seen map[uint64]struct{}, er
 	err = d.each(ctx, func(f fact, _ triples.Triple, _ int) error {
 		group := d.group(f)
 		switch {
-		case d.sideOf(f, group) == train:
+		case d.sideOf(group) == train:
 			seen[f.head], seen[f.tail] = struct{}{}, struct{}{}
 			trained[f.relation], waiting[f.relation] = true, nil
 		case !trained[f.relation]:
@@ -260,7 +281,7 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 	err := d.each(ctx, func(f fact, t triples.Triple, line int) error {
 		group := d.group(f)
 		// A fact leaves training only if training has both of its entities, and its group was not moved.
-		side := d.sideOf(f, group)
+		side := d.sideOf(group)
 		if side != train {
 			_, head := seen[f.head]
 			_, tail := seen[f.tail]
@@ -277,9 +298,9 @@ func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map
 	if err != nil {
 		return err
 	}
-	// Relations without a test fact, for the report.
+	// Relations without a test fact, for the report. That of one that is kept was asked for.
 	for id, tested := range tested {
-		if !tested {
+		if !tested && d.names[id] != d.p.Kept {
 			s.Untested++
 			s.UntestedNames = append(s.UntestedNames, d.names[id])
 		}

@@ -333,28 +333,33 @@ func TestImpliedRelations(t *testing.T) {
 	}
 }
 
-// TestKeptRelation holds out no fact of a relation, however many there are.
+// TestKeptRelation holds out no fact of a relation, however many there are, nor one that gives it away.
 func TestKeptRelation(t *testing.T) {
 	lines := people(100)
 	for i := range 100 {
-		lines = append(lines, fmt.Sprintf("p%d\tis_a\tt%d", i, i%3))
+		lines = append(lines, fmt.Sprintf("p%d\tis_a\tt%d", i, i%3), fmt.Sprintf("t%d\thas_instance\tp%d", i%3, i))
 	}
-	sides, _, err := divideBut(t, lines, [3]float64{60, 20, 20}, 3, "is_a")
+	for i := range 10 { // not also of the other relation
+		lines = append(lines, fmt.Sprintf("t%d\thas_instance\tp%d", (i+1)%3, i), fmt.Sprintf("t%d\thas_instance\tp%d", (i+2)%3, i))
+	}
+	sides, s, err := divideBut(t, lines, [3]float64{60, 20, 20}, 3, "is_a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := 0
 	for i, side := range sides {
 		for _, line := range side {
-			if !strings.Contains(line, "is_a") {
-				continue
+			names := strings.Split(line, "\t")
+			if names[1] == "is_a" {
+				kept++
 			}
-			if kept++; i != train {
+			typed := names[1] == "is_a" || names[1] == "has_instance" && slices.Contains(lines, names[2]+"\tis_a\t"+names[0])
+			if typed && i != train {
 				t.Errorf("%q is held out", line)
 			}
 		}
 	}
-	if kept != 100 || len(sides[valid]) < 50 {
-		t.Errorf("%d facts of types, %d for validation", kept, len(sides[valid]))
+	if kept != 100 || len(sides[valid]) < 50 || slices.Contains(s.UntestedNames, "is_a") {
+		t.Errorf("%d facts of types, %d for validation, without a test fact %q", kept, len(sides[valid]), s.UntestedNames)
 	}
 }
