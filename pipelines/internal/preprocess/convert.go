@@ -76,7 +76,7 @@ func (c *converter) note(files []text) error {
 	if len(c.empty) > 0 {
 		d.divisions = append(d.divisions, "no facts in "+shortList(c.empty))
 	}
-	if c.blank > 0 && len(d.files) > 1 {
+	if c.blank > 0 && d.listed() {
 		d.divisions = append(d.divisions, fmt.Sprintf("blank nodes (%s) are others in each file, although labels are equal", plural(c.blank, "statement")))
 	}
 	for _, t := range d.files {
@@ -88,8 +88,8 @@ func (c *converter) note(files []text) error {
 	return nil
 }
 
-// documents gives the files of RDF names by which their blank nodes differ: the file's, with as many folders as tell
-// them apart. One file needs none.
+// documents gives the files of RDF in a list names by which their blank nodes differ: the file's, with as many folders
+// as tell them apart. The splits in a folder are parts of one graph, and have its labels.
 func (d *dataset) documents() {
 	names, folders := map[string]int{}, 1
 	suffix := func(t text) string {
@@ -106,7 +106,7 @@ func (d *dataset) documents() {
 		}
 	}
 	for i := range d.files {
-		if len(d.files) > 1 && isRDF(d.files[i].options.Format) {
+		if d.files[i].listed && isRDF(d.files[i].options.Format) {
 			d.files[i].options.Document = suffix(d.files[i])
 		}
 	}

@@ -51,6 +51,8 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"labels of one file": {files{"a.nt": one + two}, "a.nt", "_:b http://e/in http://e/N|_:b http://e/in http://e/S", nil},
 		"labels in folders": {files{"x/a.ttl": one, "y/a.nq": two, "z/a.ttl": two}, "x/a.ttl,y/a.nq,z/a.ttl",
 			"_:[x/a.ttl]b http://e/in http://e/N|_:[y/a.nq]b http://e/in http://e/S|_:[z/a.ttl]b http://e/in http://e/S", nil},
+		"labels of splits": {files{"d/train.nt": one + "_:b <http://e/in> _:c .\n", "d/valid.nt": "_:c <http://e/in> _:b .\n", "d/test.nt": two}, "d",
+			"_:b http://e/in _:c|_:b http://e/in http://e/N", []string{"such as \"http://e/S\": no path leads there"}},
 		"anonymous nodes": {files{"x/a.ttl": "<http://e/A> <http://e/in> [ <http://e/in> <http://e/N> ] .", "y/a.ttl": "<http://e/B> <http://e/in> [] ."},
 			"x/a.ttl,y/a.ttl",
 			"_:[x/a.ttl.1] http://e/in http://e/N|http://e/A http://e/in _:[x/a.ttl.1]|http://e/B http://e/in _:[y/a.ttl.1]", nil},
