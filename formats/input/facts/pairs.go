@@ -35,6 +35,14 @@ type PairColumns struct {
 	at    [2]int
 }
 
+// Key says which column is that of ids or entities.
+func (c PairColumns) Key() string {
+	if c.Names[0] == "" {
+		return "its first column"
+	}
+	return fmt.Sprintf("its column %q", c.Names[0])
+}
+
 // choose returns the columns of a table by its first row.
 func (p Pairs) choose(row []string) (c PairColumns, err error) {
 	names := make([]string, len(row))

@@ -140,7 +140,7 @@ func (d *dataset) countUnlabeled() error {
 			counted[labels] = true
 			d.converted.Unlabeled += labels.Missing
 			if !labels.Found && labels.Missing > 0 && t.graph == triples.Training {
-				return fmt.Errorf("%s: none of its ids is in the facts; its lines have to be an id, a tab and a name", labels.URL())
+				return fmt.Errorf("%s: none of its ids is in the facts; %s has to hold the ids that the facts have", labels.URL(), labels.Columns.Key())
 			}
 		}
 	}

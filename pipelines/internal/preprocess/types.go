@@ -141,7 +141,7 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 		}
 	}
 	if found == 0 && f.types != "" {
-		return fmt.Errorf("%s: none of its entities is in the graph; its first column has to hold the names that the facts have", f.types)
+		return fmt.Errorf("%s: none of its entities is in the graph; %s has to hold the names that the facts have", f.types, source.types.columns.Key())
 	}
 	return nil
 }

@@ -116,6 +116,8 @@ func TestBadTypes(t *testing.T) {
 	pipelinetest.Write(t, bad, "anna\tperson\nbert person\n")
 	other := filepath.Join(folder, "other.tsv")
 	pipelinetest.Write(t, other, "nobody\tperson\n")
+	headed := filepath.Join(folder, "headed.tsv")
+	pipelinetest.Write(t, headed, "name\tid\ttype\nanna\tx1\tperson\n")
 	for name, c := range map[string]struct {
 		flags []string
 		want  pipelinetest.Failure
@@ -123,9 +125,14 @@ func TestBadTypes(t *testing.T) {
 		"bad line": {[]string{"--types", bad},
 			pipelinetest.Failure{Code: command.ExitFailure,
 				Begin: bad + ":2: 1 field instead of 2; give every line two fields, or skip such lines with --on_bad_line reject"}},
-		"no file":         {[]string{"--types", bad + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: "}},
-		"a pipe":          {[]string{"--types", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: ", Says: []string{"is a pipe"}}},
-		"no entity of it": {[]string{"--types", other}, pipelinetest.Failure{Code: command.ExitFailure, Begin: other + ": none of its entities"}},
+		"no file": {[]string{"--types", bad + "x"}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: "}},
+		"a pipe":  {[]string{"--types", pipe(t)}, pipelinetest.Failure{Code: command.ExitFailure, Begin: "--types: ", Says: []string{"is a pipe"}}},
+		"no entity of it": {[]string{"--types", other}, pipelinetest.Failure{Code: command.ExitFailure,
+			Begin: other + ": none of its entities is in the graph; its first column has to"}},
+		"no entity of its column": {[]string{"--types", headed}, pipelinetest.Failure{Code: command.ExitFailure,
+			Begin: headed + `: none of its entities is in the graph; its column "id" has to`}},
+		"no id of its column": {[]string{"--entity_names", headed}, pipelinetest.Failure{Code: command.ExitFailure,
+			Begin: headed + `: none of its ids is in the facts; its column "id" has to`}},
 		"unknown relation": {[]string{"--type_relation", "lik"},
 			pipelinetest.Failure{Code: command.ExitFailure,
 				Says: []string{`no training fact has the relation "lik"`, `give another --type_relation: closest is "likes"`}}},
