@@ -24,8 +24,8 @@ type Division struct {
 	Separator rune
 	// Quoted says that quotation marks around a field are not part of it.
 	Quoted bool
-	// Skipped is the number of lines before the heading or the first row. Comments of them begin with #, others are blank
-	// or name the separator.
+	// Skipped is the number of lines before the heading or the first row. Comments of them begin with #, others are
+	// blank or name the separator.
 	Skipped, Comments int
 	// Heading says that the line behind them has the usual names of columns. RowNames says that rows have a field more
 	// than it, the first, as R writes them.
@@ -185,8 +185,8 @@ func allHave(text string, cut bool, separator rune, fields int, lazy bool) bool 
 	}
 }
 
-// allQuoted reports whether every field of lines is in quotation marks, as R writes them: numbers, dates, logical values
-// and missing ones need none. Blank lines and comments do not count.
+// allQuoted reports whether every field of lines is in quotation marks, as R writes them: numbers, dates, logical
+// values and missing ones need none. Blank lines and comments do not count.
 func allQuoted(lines []string) (quoted bool) {
 	for _, line := range lines {
 		line = strings.TrimRight(line, "\r\n")

@@ -23,8 +23,8 @@ type unread struct {
 	values map[string]int64
 }
 
-// unreadOf returns the columns of a row other than head, relation and tail. names is nil if the columns have no names, and
-// a name may be empty.
+// unreadOf returns the columns of a row other than head, relation and tail. names is nil if the columns have no names,
+// and a name may be empty.
 func unreadOf(row, names []string, at [3]int) (columns []unread) {
 	for i := range row {
 		if slices.Contains(at[:], i) {
