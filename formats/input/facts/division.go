@@ -82,7 +82,8 @@ func divide(start string, more bool, o Options) (d Division, err error) {
 	}
 	before := d.comments(lines, o)
 	d.Skipped += before
-	d.RowNames = (d.Heading || o.Header) && d.hasRowNames(lines[before:])
+	positions := len(o.Columns) > 0 && !NamedColumns(o.Columns) // of the heading, or of the rows
+	d.RowNames = (d.Heading || o.Header) && !positions && d.hasRowNames(lines[before:])
 	return d, nil
 }
 

@@ -463,6 +463,8 @@ func TestDivide(t *testing.T) {
 			Division{Separator: comma, Quoted: true, Skipped: 4, Comments: 2, Heading: true}, ""},
 		"row names": {"head,relation,tail\n1,a,r,b\n2,a,r,c\nhead,relation,tail\n1,d,r,b\n\n", Options{Format: CSV},
 			Division{Separator: comma, Quoted: true, Heading: true, RowNames: true}, ""},
+		"row names, and positions": {"head,relation,tail\n1,a,r,b\n2,a,r,c\n", Options{Format: CSV, Header: true, Columns: []string{"1", "2", "3"}},
+			Division{Separator: comma, Quoted: true, Heading: true}, ""},
 		"notes, and no row names": {"head,relation,tail\na,r,b,note\na,r,c,note\n", Options{Format: CSV},
 			Division{Separator: comma, Quoted: true, Heading: true}, ""},
 		"separators at the end, and no row names": {"head\trelation\ttail\twhen\na\tr\tb\t2001\t\nc\tr\td\t2002\t\n", Options{Format: TSV},
