@@ -87,9 +87,11 @@ func Pipeline() command.Pipeline {
 			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no},
 				"whether the first line of TSV or CSV names the columns; auto takes one of usual names, and stops at another that looks like one")
 			set.StringVar(&f.split, "split", "", "`80,10,10`: divide one file into training, validation and test facts, in these shares, by --seed")
-			set.StringVar(&f.entityNames, "entity_names", "", "`file` with lines of an id and its name, or such columns by their names: entities in the facts are ids")
+			set.StringVar(&f.entityNames, "entity_names", "",
+				"`file` with lines of an id and its name, or such columns by their names: entities in the facts are ids")
 			set.StringVar(&f.relationNames, "relation_names", "", "`file` with lines of an id and its name: relations in the facts are ids")
-			set.StringVar(&f.types, "types", "", "`file` with the types of entities: lines of entity and type, or such columns by their names; an entity may have several")
+			set.StringVar(&f.types, "types", "",
+				"`file` with the types of entities: lines of entity and type, or such columns by their names; an entity may have several")
 			set.StringVar(&f.typeRelation, "type_relation", "",
 				"`name` of the relation, such as is_a or rdf:type, whose facts give the types of their heads; they remain facts")
 			command.Memory(set, &f.memory)
