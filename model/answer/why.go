@@ -28,7 +28,7 @@ type Why struct {
 func (m *Model) Why(ctx context.Context, r *rules.Rules, q graph.Query, k int, walks bool) (Why, error) {
 	why := Why{Reasons: r.Reasons(m.Graph, q.Fact(q.Answer, int32(m.Graph.BaseRelations)), k)}
 	if len(why.Reasons) > 0 && !walks {
-		return why, nil
+		return why, context.Cause(ctx)
 	}
 	explained, err := m.Explain(ctx, q, q.Answer, k, walks)
 	why.Paths = explained.Paths
