@@ -172,6 +172,49 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
+// TestColumnOfVerdicts has tables whose rows are facts where the last verdict on them is true.
+func TestColumnOfVerdicts(t *testing.T) {
+	const heading = "head\trelation\ttail\tverdict\ttime\twho\tweight\n"
+	for name, c := range map[string]struct {
+		file, text      string
+		o               Options
+		facts, refused  string
+		isFalse, others int64 // facts that are false, and rows on which no verdict counts
+		bad             string
+	}{
+		"the last counts": {"verdicts.tsv", heading + "a\tr\tb\tfalse\t\t\t\nb\tr\tc\ttrue\t\t\t\na\tr\tb\ttrue\t\tida\t2\nb\tr\tc\tfalse\t\t\t\n",
+			Options{Format: TSV, Header: true}, "4: a|r|b", "b r c", 1, 0, ""},
+		"undone": {"verdicts.tsv", heading + "a\tr\tb\ttrue\t\t\t\na\tr\tb\tundo\t\t\t\n", Options{Format: TSV, Header: true}, "", "", 0, 1, ""},
+		"by hand": {"verdicts.tsv", heading + "\"a\\tb\"\tr\tc\tTrue\n", Options{Format: TSV, Header: true}, "", "", 0, 0,
+			"the head has a tab"},
+		"a short row": {"verdicts.tsv", heading + "a\tr\tb\ttrue\n", Options{Format: TSV, Header: true}, "2: a|r|b", "", 0, 0, ""},
+		"no heading":  {"verdicts.tsv", "a\tr\tb\ttrue\nb\tr\tc\tfalse\n", Options{Format: TSV}, "1: a|r|b", "b r c", 1, 0, ""},
+		"a list of facts": {"list.csv", "p,head,relation,tail,verdict\n.9,a,r,b,\n.8,b,r,c,TRUE\n.7,c,r,d,false\n", Options{Format: CSV}, "3: b|r|c",
+			"c r d", 1, 1, ""},
+		"names that are given": {"list.csv", "who,does,whom,Verdict\na,r,b,true\nc,r,b,false\n",
+			Options{Format: CSV, Header: true, Columns: []string{"who", "does", "whom"}}, "2: a|r|b", "c r b", 1, 0, ""},
+		"another word": {"list.csv", "head,relation,tail,verdict\na,r,b,guilty\n", Options{Format: CSV}, "", "", 0, 0,
+			"list.csv:2: the verdict is \"guilty\"; write true, false or undo"},
+		"another column": {"list.csv", "head,relation,tail,judge\na,r,b,true\n", Options{Format: CSV}, "2: a|r|b", "", 0, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := put(t, c.file, c.text)
+			list, bad, counts, err := read(t, url, c.o)
+			if strings.Join(list, " ") != c.facts || err != nil || counts.JudgedFalse != c.isFalse || counts.Unjudged != c.others {
+				t.Errorf("facts %q, %d false, %d without a verdict, %v", list, counts.JudgedFalse, counts.Unjudged, err)
+			}
+			if text := strings.Join(bad, " "); !strings.Contains(text, c.bad) || (c.bad == "") != (text == "") {
+				t.Errorf("bad lines %q, want %q", text, c.bad)
+			}
+			var refused []string
+			err = Refused(t.Context(), url, c.o, func(f Fact) { refused = append(refused, f.Head+" "+f.Relation+" "+f.Tail) })
+			if strings.Join(refused, "|") != c.refused || err != nil {
+				t.Errorf("refused %q, %v", refused, err)
+			}
+		})
+	}
+}
+
 func TestBadRows(t *testing.T) {
 	for _, c := range []struct {
 		name, file, text string

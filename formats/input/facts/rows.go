@@ -118,6 +118,7 @@ type table struct {
 	kgtk     kgtk
 	again    int64 // lines that repeat the header
 	unread   []unread
+	judged   *judged // nil without a column of verdicts
 	each     Each
 	bad      Bad
 }
@@ -145,6 +146,9 @@ func (t *table) row(line int, fields []string, text string) error {
 			}
 		}
 		t.unread, t.width = unreadOf(fields, names, t.at), len(fields)
+		if t.judged = judgedOf(t.url, names, t.at); t.judged == nil && t.o.refuse != nil {
+			return errUnjudged // no other rows are wanted
+		}
 		if t.o.Header {
 			t.columns, t.kgtk = len(fields), kgtkOf(names)
 			return nil
@@ -157,6 +161,9 @@ func (t *table) row(line int, fields []string, text string) error {
 	if t.o.Header && slices.Equal(fields, t.header) {
 		t.again++
 		return nil
+	}
+	if t.judged != nil {
+		return t.judge(line, fields, text)
 	}
 	reason, help := t.wrong(fields, text)
 	if reason != "" {
@@ -217,8 +224,12 @@ func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each
 	o.Header = o.Header || d.Heading
 	t := &table{url: url, o: o, division: d, each: each, bad: bad}
 	err = rowText{url, d, "head, relation and tail", ", separated by tabs"}.each(r, t.row, bad)
-	return Counts{Division: &d, Columns: t.width, Comments: int64(d.Comments), HeadersAgain: t.again, Literals: t.kgtk.literals, Qualifiers: t.kgtk.qualifiers,
-		Unread: columnsOf(t.unread)}, err
+	counts := Counts{Division: &d, Columns: t.width, Comments: int64(d.Comments), HeadersAgain: t.again, Literals: t.kgtk.literals,
+		Qualifiers: t.kgtk.qualifiers, Unread: columnsOf(t.unread)}
+	if t.judged != nil && err == nil {
+		err = t.judged.end(&counts, o.refuse, each)
+	}
+	return counts, err
 }
 
 // rowText describes a text of TSV or CSV.

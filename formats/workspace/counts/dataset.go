@@ -64,6 +64,11 @@ type Conversion struct {
 	Qualifiers int64 `json:"qualifiers,omitempty"`
 	// Comments counts the lines before the facts that begin with #.
 	Comments int64 `json:"comments,omitempty"`
+	// JudgedFalse counts the facts that are left out because a file's verdicts judge them false, Refused the lines of
+	// others that state them, Unjudged the rows of a file with verdicts on which none counts.
+	JudgedFalse int64 `json:"judged_false,omitempty"`
+	Refused     int64 `json:"refused,omitempty"`
+	Unjudged    int64 `json:"unjudged,omitempty"`
 	// Unread are the columns other than head, relation and tail.
 	Unread []Column `json:"unread,omitempty"`
 	// Unlabeled counts the ids, as often as they occur, for which the files of names have none.

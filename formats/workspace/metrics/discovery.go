@@ -31,9 +31,11 @@ type Discovery struct {
 type Presumed struct {
 	// Missing is the share of the facts of all relations but those of Shares, by name, which miss a share of their own.
 	// Nobody said so where it is Guessed, the default.
-	Missing float64            `json:"missing"`
-	Guessed bool               `json:"missing_guessed,omitempty"`
-	Shares  map[string]float64 `json:"missing_by_relation,omitempty"`
+	Missing float64 `json:"missing"`
+	Guessed bool    `json:"missing_guessed,omitempty"`
+	// Told says that verdicts tell both.
+	Told   bool               `json:"missing_told,omitempty"`
+	Shares map[string]float64 `json:"missing_by_relation,omitempty"`
 	// Most has how many facts are missing at most, as a share of the relation's, of relations of which the data tell.
 	Most map[string]float64 `json:"most_missing,omitempty"`
 	// WithoutProbability is the number of candidates without a probability: too few facts of their relations are known.

@@ -34,8 +34,8 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 			return source, err
 		}
 	}
-	if !source.toConvert() {
-		return source, nil
+	if err := c.refuse(ctx); err != nil || !source.toConvert() {
+		return source, err
 	}
 	source.documents()
 	// IRIs are shortened by the prefixes of all files, so these are read first.
@@ -68,6 +68,24 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 	}
 	source.files = files
 	return source, source.countUnlabeled()
+}
+
+// refuse leaves out of all files the facts that the verdicts in one of them judge false: who judged a fact knew that
+// another file states it.
+func (c *converter) refuse(ctx context.Context) error {
+	c.refused = map[facts.Fact]bool{}
+	for _, t := range c.source.files {
+		if !isTable(t.options.Format) {
+			continue
+		}
+		if err := facts.Refused(ctx, t.url, t.options, func(f facts.Fact) { c.refused[f] = true }); err != nil {
+			return err
+		}
+	}
+	for i := range c.source.files {
+		c.source.files[i].convert = c.source.files[i].convert || len(c.refused) > 0
+	}
+	return nil
 }
 
 // note adds what several files are said to have, or to lack. It is an error if no file of a graph has facts.
@@ -155,6 +173,7 @@ type converter struct {
 	prefixes *rdf.Prefixes
 	bar      *progress.Bar
 	facts    int64
+	refused  map[facts.Fact]bool
 	blank    int64    // statements about labeled blank nodes
 	empty    []string // files of several, or parts, without facts
 }
@@ -252,6 +271,10 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	before := c.facts
 	const update = 1 << 12
 	count := func(line int, fact facts.Fact) error {
+		if c.refused[fact] {
+			c.source.converted.Refused++
+			return nil
+		}
 		if c.facts++; c.facts%update == 0 {
 			c.bar.Set(c.facts)
 			if err := context.Cause(ctx); err != nil {
@@ -283,6 +306,8 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		c.source.converted.Qualifiers += found.Qualifiers
 		c.source.converted.Comments += found.Comments
 		c.source.converted.HeadersAgain += found.HeadersAgain
+		c.source.converted.JudgedFalse += found.JudgedFalse
+		c.source.converted.Unjudged += found.Unjudged
 		c.addUnread(found.Unread)
 		if found.Columns > 0 {
 			c.source.divisions = append(c.source.divisions, division(storage.Base(part), t.options.Header, found, c.facts-partBefore))

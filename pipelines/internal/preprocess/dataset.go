@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 )
@@ -231,7 +232,8 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 		plain = division == facts.Division{Separator: '\t'}
 	}
 	// Only plain tab-separated facts are read by the job where they are.
-	t.convert = t.divide || !plain || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
+	t.convert = t.divide || !plain || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != "" ||
+		storage.Base(t.url) == verdicts.File
 	// The file is read once, for its hash and its chunks.
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
 	if t.convert {

@@ -267,6 +267,17 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	if s.Conversion != nil && s.Conversion.Qualifiers > 0 {
 		list = append(list, plural(s.Conversion.Qualifiers, "row")+" of KGTK that qualify other rows")
 	}
+	if c := s.Conversion; c != nil {
+		for _, of := range []struct {
+			n          int64
+			what, more string
+		}{{c.JudgedFalse, "fact", " judged false"}, {c.Refused, "line", " of other files that stated them"},
+			{c.Unjudged, "row", " without a verdict that counts"}} {
+			if of.n > 0 {
+				list = append(list, plural(of.n, of.what)+of.more)
+			}
+		}
+	}
 	if s.Rejected > 0 {
 		list = append(list, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")
 	}

@@ -90,6 +90,14 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"KGTK": {files{"a.tsv": "id\tnode1\tlabel\tnode2\ne1\tQ1\tP1\tQ2\nq1\te1\tP9\tQ7\n" +
 			"e2\tQ1\tP2\t'x'@en\nq2\te2\tP9\tQ8\ne3\tQ2\tP3\t^2020\ne4\tQ2\tP3\t+3\n"}, "a.tsv", "Q1 P1 Q2",
 			[]string{"3 statements whose object is a literal", "2 rows of KGTK that qualify other rows"}},
+		"verdicts": {files{"a.csv": "a,r,b\nb,r,c\nc,r,d\n", "verdicts.tsv": "head\trelation\ttail\tverdict\ttime\twho\tweight\n" +
+			"b\tr\tc\tfalse\t\t\t\nd\tr\ta\tfalse\t\t\t\nd\tr\tb\ttrue\t\t\t\na\tr\tc\ttrue\t\t\t\na\tr\tc\tundo\t\t\t\n"},
+			"a.csv,verdicts.tsv", "a r b|c r d|d r b",
+			[]string{"2 facts judged false, 1 line of other files that stated them, 1 row without a verdict that counts\n"}},
+		"verdicts on plain facts": {files{"a.tsv": "a\tr\tb\nb\tr\tc\n", "b.csv": "head,relation,tail,verdict\nb,r,c,false\nb,r,d,\n"}, "a.tsv,b.csv", "a r b",
+			[]string{"1 fact judged false, 1 line of other files that stated them, 1 row without a verdict that counts\n", "no facts in b.csv"}},
+		"verdicts without names": {files{"verdicts.tsv": "a\tr\tb\ttrue\nb\tr\tc\tundo\n"}, "verdicts.tsv", "a r b",
+			[]string{"left out: 1 row without a verdict that counts\n"}},
 		"no KGTK": {files{"a.tsv": "node1\tlabel\tnode2\ne1\tr\t7\n"}, "a.tsv", "e1 r 7", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
