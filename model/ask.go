@@ -61,6 +61,8 @@ type Answer struct {
 	// Known is true if the answer is a known fact: one of the graph or of its validation and test splits. It was scored
 	// without that fact.
 	Known bool `json:"known"`
+	// Verdict is true or false if the answer is known because a person judged it.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 // Hops is a number of edges, or Unreached, which is null in JSON.
@@ -205,5 +207,6 @@ func (m *Model) named(relation int32, j *answer.Estimated) Answer {
 	return Answer{
 		Entity: m.opened.View.Entities[j.Entity(relation)], Probability: p, Odds: Odds(p), Score: asked.Score, Rank: asked.Rank,
 		OtherScore: other.Score, OtherRank: other.Rank, Hops: Hops(j.Hops), Known: j.Known,
+		Verdict: j.Verdict.String(),
 	}
 }

@@ -90,7 +90,7 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 	}
 	// Batches bound the memory of the candidates.
 	for batch := range slices.Chunk(queries, discoveredTogether) {
-		found, err := m.opened.Candidates(ctx, batch, probability.DefaultK, nil, report)
+		found, err := m.opened.NewCandidates(ctx, batch, probability.DefaultK, nil, report)
 		if err != nil {
 			return nil, m.failed(err)
 		}

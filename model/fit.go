@@ -51,7 +51,7 @@ func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error
 	case err != nil:
 		return fail(classify(err))
 	case found:
-		return m.checkPresumed()
+		return errors.Join(m.checkPresumed(), m.ReadVerdicts(ctx))
 	}
 	sampling, err := m.opened.Sampling(ctx)
 	if err != nil {
@@ -74,12 +74,12 @@ func (m *Model) Fit(ctx context.Context, progress func(done, total int64)) error
 	if tooFew {
 		return fail(err)
 	}
-	return m.checkPresumed()
+	return errors.Join(m.checkPresumed(), m.ReadVerdicts(ctx))
 }
 
 // checkPresumed returns an error if probabilities cannot presume what WithMissingOf says.
 func (m *Model) checkPresumed() error {
-	_, err := m.opened.Estimator(m.presumed)
+	_, err := m.opened.Estimator(*m.presumed.Load())
 	return err
 }
 
@@ -108,7 +108,7 @@ func (m *Model) estimator() (*probability.Estimator, error) {
 	if !m.overAll {
 		return nil, nil
 	}
-	e, err := m.opened.Estimator(m.presumed)
+	e, err := m.opened.Estimator(*m.presumed.Load())
 	if errors.As(err, new(*probability.UntoldError)) {
 		return nil, nil
 	}

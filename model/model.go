@@ -33,10 +33,13 @@ type Model struct {
 	overAll   bool          // that one has all facts
 	lookup    *kg.Lookup
 	known     tables.Answers
-	presumed  probability.Presumed
-	workspace string        // where probabilities are kept; "" without one
-	fitting   sync.Mutex    // held while probabilities are fitted
-	mining    parallel.Turn // held while rules are mined
+	said      probability.Presumed                 // what the options presume
+	presumed  atomic.Pointer[probability.Presumed] // what verdicts tell, otherwise
+	told      atomic.Pointer[answer.Told]          // nil where verdicts tell nothing
+	workspace string                               // where probabilities are kept; "" without one
+	fitting   sync.Mutex                           // held while probabilities are fitted
+	reading   sync.Mutex                           // held while verdicts are read, so that an earlier reader does not replace newer ones
+	mining    parallel.Turn                        // held while rules are mined
 	rules     atomic.Pointer[rules.Rules]
 	trained   *learn.Trained // what Save needs; nil unless Train made the model
 }
@@ -196,14 +199,15 @@ func Named(ctx context.Context, opened *answer.Model, workspace string, missing 
 	}
 	overAll := opened.View != opened.KG.Inference && opened.View != opened.KG.Train
 	m := &Model{opened: opened, overAll: overAll, lookup: opened.KG.Lookup(opened.View), known: known, workspace: workspace}
-	if m.presumed, err = opened.Presume(ctx, missing); err != nil {
+	if m.said, err = opened.Presume(ctx, missing); err != nil {
 		return nil, err
 	}
+	m.presumed.Store(&m.said)
 	_, _ = m.readProbabilities(ctx) // Fit returns the error
 	if err := m.checkPresumed(); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return m, m.ReadVerdicts(ctx)
 }
 
 // Entities returns the names of the entities that queries may be about, which callers must not change.

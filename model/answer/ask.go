@@ -47,8 +47,9 @@ type Estimated struct {
 	probability.Observation
 	// Estimate is zero without an Estimator.
 	probability.Estimate
-	// Known reports whether it is a known fact.
-	Known bool
+	// Known reports whether it is a known fact, or judged, with that Verdict.
+	Known   bool
+	Verdict Verdict
 }
 
 // Entity returns the answer to a query with the relation.
@@ -77,7 +78,7 @@ func (j *Estimated) Sides(relation int32) (asked, other probability.Side) {
 // least probability.DefaultK new candidates by score are queried in the other direction, too, and the best of them
 // listed. Each known answer takes two propagations.
 func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Answers, error) {
-	found, backward, err := m.candidates(ctx, queries, a.Candidates(), a.Among, keepAll, a.Done)
+	found, backward, err := m.newCandidates(ctx, queries, a.Candidates(), a.Among, a.Done)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 		a.Backward(backward + divided)
 	}
 	for i, q := range queries {
-		answers[i].OneAtMost = a.Estimator != nil && a.Estimator.OneAnswer(q)
+		answers[i].OneAtMost = m.oneAnswer(a.Estimator, q)
 		a.order(q.Relation, answers[i].List)
 		answers[i].List = answers[i].List[:min(a.Best, len(answers[i].List))]
 	}
@@ -141,7 +142,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 	}
 	var rows []Row // numbered by query
 	for i, q := range queries {
-		list := known.Of(q.Source, q.Relation)
+		list := m.Judged().withKnown(q, known.Of(q.Source, q.Relation))
 		for _, entity := range list {
 			if _, is := slices.BinarySearch(a.Among, entity); is || a.Among == nil {
 				rows = append(rows, Row{Number: int64(i), Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: entity}})
@@ -177,7 +178,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 		return err
 	}
 	for i, j := range estimated(observed, a.Estimator) { // a known fact has no rivals
-		j.Known = true
+		j.Known, j.Verdict = true, m.Judged().Verdict(j.Fact)
 		answers[queryOf[i]].List = append(answers[queryOf[i]].List, j)
 	}
 	return nil

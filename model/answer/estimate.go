@@ -74,7 +74,7 @@ func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Est
 	// Equal queries are made once.
 	var asked []graph.Query
 	for i := range list {
-		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {
+		for _, q := range m.rivalQueries(e, list[i].Fact, list[i].Probability) {
 			if known[q] == nil {
 				known[q] = &rivals{}
 				asked = append(asked, q)
@@ -82,7 +82,7 @@ func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Est
 		}
 	}
 	for part := range slices.Chunk(asked, dividedTogether) {
-		found, backward, err := m.candidates(ctx, part, probability.DefaultK, nil, keepAll, done)
+		found, backward, err := m.newCandidates(ctx, part, probability.DefaultK, nil, done)
 		if err != nil {
 			return 0, err
 		}
@@ -93,7 +93,7 @@ func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Est
 	}
 	for i := range list {
 		divisor := 1.
-		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {
+		for _, q := range m.rivalQueries(e, list[i].Fact, list[i].Probability) {
 			divisor = max(divisor, known[q].divisor(list[i].Entity(q.Relation), list[i].Probability))
 		}
 		list[i].Probability /= divisor

@@ -41,6 +41,8 @@ type Model struct {
 	explain *explanation.Explainer
 	once    sync.Once // of Relations
 
+	placed      placed
+	judged      atomic.Pointer[Judged]                // of Judge
 	fitted      atomic.Pointer[probability.Model]     // nil as long as there are no probabilities
 	estimator   atomic.Pointer[probability.Estimator] // the last one made
 	around      sync.Once                             // of surrounding

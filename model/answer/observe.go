@@ -49,12 +49,38 @@ func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, am
 	return observed, err
 }
 
-// keepAll keeps all candidates.
-func keepAll(graph.Fact, int64) bool { return true }
+// NewCandidates returns Candidates that are not judged.
+func (m *Model) NewCandidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
+	observed, _, err := m.newCandidates(ctx, queries, k, among, done)
+	return observed, err
+}
 
-// candidates returns the Candidates that keep accepts, by the fact and its rank as an answer of the query, and the
+// newCandidates returns the k best candidates of each query that are not judged, and the number of
+// inverse queries made.
+func (m *Model) newCandidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int),
+) (observed [][]probability.Observation, backward int, err error) {
+	judged := m.Judged()
+	kept := make([]int, len(queries))
+	keep := func(query int, f graph.Fact, _ int64) bool {
+		if judged.has(f) || kept[query] == k {
+			return false
+		}
+		kept[query]++
+		return true
+	}
+	if judged.More() == 0 {
+		keep = keepAll
+	}
+	return m.candidates(ctx, queries, k+judged.More(), among, keep, done)
+}
+
+// keepAll keeps all candidates.
+func keepAll(int, graph.Fact, int64) bool { return true }
+
+// candidates returns the Candidates that keep accepts, by the number of the query, the fact and its rank, and the
 // number of inverse queries made.
-func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(graph.Fact, int64) bool, done func(queries int),
+func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(query int, f graph.Fact, rank int64) bool,
+	done func(queries int),
 ) (observed [][]probability.Observation, backward int, err error) {
 	known, err := m.View.Answers(ctx)
 	if err != nil {
@@ -123,12 +149,12 @@ func (m *Model) rank(ctx context.Context, asked []Request, scored *Scored) error
 
 // forward returns the kept best answers of queries as facts with one side observed, and the rows of the inverse queries
 // for the other side, numbered in the order of all facts.
-func (m *Model) forward(scored *Scored, keep func(graph.Fact, int64) bool) (observed [][]probability.Observation, rows []Row) {
+func (m *Model) forward(scored *Scored, keep func(query int, f graph.Fact, rank int64) bool) (observed [][]probability.Observation, rows []Row) {
 	observed = make([][]probability.Observation, len(scored.Queries))
 	for i, q := range scored.Queries {
 		for _, c := range q.Best {
 			o := probability.Observation{Fact: q.Query.Fact(c.Entity, int32(m.Graph.BaseRelations))}
-			if !keep(o.Fact, c.Rank) {
+			if !keep(i, o.Fact, c.Rank) {
 				continue
 			}
 			m.side(&o, q.Relation, probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance)

@@ -96,7 +96,8 @@ func (m *Model) ObserveSample(ctx context.Context, s *Sampling, part, of int,
 	for i, o := range observed {
 		labeled = append(labeled, probability.Labeled{Observation: o, HeldOut: drawn[i].HeldOut})
 	}
-	candidates, inverse, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil, s.Keeps, done)
+	candidates, inverse, err := m.candidates(ctx, s.Queries[part*len(s.Queries)/of:(part+1)*len(s.Queries)/of], s.K, nil,
+		func(_ int, f graph.Fact, rank int64) bool { return s.Keeps(f, rank) }, done)
 	return labeled, slices.Concat(candidates...), inverse, err
 }
 
@@ -150,19 +151,25 @@ func (m *Model) surroundings() *probability.Surroundings {
 // Estimator returns probabilities that presume a number of missing facts, or nil as long as none are fitted. The error
 // of a relation that cannot have a share of its own names it.
 func (m *Model) Estimator(presumed probability.Presumed) (*probability.Estimator, error) {
+	if last := m.estimator.Load(); last.IsOf(m.fitted.Load(), presumed) { // every request needs it
+		return last, nil
+	}
+	e, err := m.newEstimator(presumed)
+	if err == nil && e != nil {
+		m.estimator.Store(e)
+	}
+	return e, err
+}
+
+// newEstimator makes an Estimator.
+func (m *Model) newEstimator(presumed probability.Presumed) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
 	if fitted == nil || fitted.TooFew {
 		return nil, nil
 	}
-	if last := m.estimator.Load(); last.IsOf(fitted, presumed) { // every request needs it
-		return last, nil
-	}
 	e, err := fitted.Estimator(m.surroundings(), presumed)
 	if untold := (*probability.UntoldError)(nil); errors.As(err, &untold) {
 		untold.Name = m.KG.Relations[untold.Relation]
-	}
-	if err == nil {
-		m.estimator.Store(e)
 	}
 	return e, err
 }
@@ -178,7 +185,11 @@ func (m *Model) ProbabilitiesFile() string { return m.FitFolder() + ".json" }
 // probabilities are fitted meanwhile.
 func (m *Model) FitFolder() string {
 	s := m.source()
-	return fmt.Sprintf("%.12s-%.12s-%d", s.Weights, s.Graph, s.Reach)
+	return fitFolder(s.Weights, s.Graph, s.Reach)
+}
+
+func fitFolder(weights, graph string, reach int) string {
+	return fmt.Sprintf("%.12s-%.12s-%d", weights, graph, reach)
 }
 
 // ReadProbabilities reads the model's probabilities from a folder, and reports whether there are some. The error of a

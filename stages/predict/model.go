@@ -64,6 +64,8 @@ type Params struct {
 	Candidates string
 	// Probabilities of answers are read there. Optional.
 	Probabilities Probabilities
+	// Verdicts say which facts are no new answers. Optional.
+	Verdicts Verdicts
 	// Rules of the graph give the reasons of answers, and what speaks against triples. Optional.
 	Rules Rules
 	// Walks adds all walks to reasons, like model.Walks.
@@ -96,6 +98,9 @@ func Rank(ctx context.Context, p Params, queries []answer.Request) (scored *answ
 func (p Params) Use(ctx context.Context, work func(*answer.Model) error) error {
 	m, err := p.model(ctx)
 	if err != nil {
+		return err
+	}
+	if err := p.Verdicts.judge(ctx, m); err != nil {
 		return err
 	}
 	if err = work(m); errors.Is(err, device.ErrLost) {

@@ -105,7 +105,11 @@ func (o *tally) scaled(m *Model, missing float64) []float64 {
 
 // Text returns a sentence on what is presumed.
 func (e *Estimator) Text() string {
-	text := fmt.Sprintf("probabilities presume that %s%% of the facts are missing, which no data tell", percent(e.presumed.Missing))
+	by := "which no data tell"
+	if e.presumed.Told {
+		by = "as verdicts tell"
+	}
+	text := fmt.Sprintf("probabilities presume that %s%% of the facts are missing, %s", percent(e.presumed.Missing), by)
 	switch n := len(e.own); {
 	case n == 1:
 		text += "; of 1 relation its own share"
@@ -164,27 +168,41 @@ func (e Estimate) claim() int {
 
 // Estimate estimates an observation. Its ids must belong to the graph, and its scores be numbers. A fact that neither
 // query ranks among its best K has the lowest probability of all.
-func (e *Estimator) Estimate(o *Observation) Estimate {
+func (e *Estimator) Estimate(o *Observation) Estimate { return e.At(e.Place(o)) }
+
+// Place is what an estimate depends on, whatever is presumed.
+type Place struct {
+	graph.Fact
+	block    int
+	estimate Estimate // without a probability
+}
+
+// Place returns the place of an observation.
+func (e *Estimator) Place(o *Observation) Place {
 	m := e.model
 	group, claimed := m.group(o)
-	claimed = claimed && !o.ofItself() // see Facts
 	x := e.around.features(o, m.Sample.K)
-	estimate := Estimate{HasProbability: claimed, LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}
+	p := Place{Fact: o.Fact, estimate: Estimate{LogOdds: m.Folds[m.Sample.fold(o.Fact)].logOdds(&x, group)}}
+	p.estimate.HasProbability = claimed && !o.ofItself() // see Facts
 	usual := m.Relations[o.Relation].Usual
-	estimate.BelowUsual = (usual.Mean - estimate.LogOdds) / max(usual.Deviation, leastDeviation)
-	if !claimed {
-		return estimate
-	}
-	block := 0
+	p.estimate.BelowUsual = (usual.Mean - p.estimate.LogOdds) / max(usual.Deviation, leastDeviation)
 	if o.within(m.Sample.K) {
-		block = m.Curve.block(estimate.LogOdds)
+		p.block = m.Curve.block(p.estimate.LogOdds)
+	}
+	return p
+}
+
+// At returns the estimate of a place, of an estimator of the same model.
+func (e *Estimator) At(p Place) Estimate {
+	if !p.estimate.HasProbability {
+		return p.estimate
 	}
 	of := e.common
-	if own := e.own[o.Relation]; own != nil {
+	if own := e.own[p.Relation]; own != nil {
 		of = own
 	}
-	estimate.Probability = mirrored(of.byBlock[block], e.around.mirror(o.Fact, of.missing, of.guessed))
-	return estimate
+	p.estimate.Probability = mirrored(of.byBlock[p.block], e.around.mirror(p.Fact, of.missing, of.guessed))
+	return p.estimate
 }
 
 // leastDeviation is the least standard deviation of usual log odds: all facts of a relation may be alike.

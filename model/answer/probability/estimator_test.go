@@ -130,7 +130,7 @@ func TestMirrored(t *testing.T) {
 		byMirror float64
 	}{
 		{Presumed{Missing: .05, Guessed: true}, .8}, {Presumed{Missing: .05}, .4}, {Presumed{Missing: .2}, 1},
-		{OwnShares(.05, map[int32]float64{1: .1}), .8}, {Presumed{.05, true, OwnShares(.05, map[int32]float64{0: .1}).Shares}, .8},
+		{OwnShares(.05, map[int32]float64{1: .1}), .8}, {Presumed{Missing: .05, Guessed: true, Shares: OwnShares(.05, map[int32]float64{0: .1}).Shares}, .8},
 	} {
 		w.around.mirrors[1] = nil
 		e, err := m.Estimator(w.around, c.presumed)

@@ -15,8 +15,10 @@ const DefaultMissing = .05
 // Presumed says how many facts are presumed to be missing. Equal ones are equal by ==.
 type Presumed struct {
 	// Missing is the share of the facts of relations without a share of their own. Nobody said so where it is Guessed.
+	// Told says that verdicts tell it.
 	Missing float64
 	Guessed bool
+	Told    bool
 	// Shares is the text of the relations' own shares, which OwnShares writes.
 	Shares string
 }

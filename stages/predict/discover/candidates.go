@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -21,6 +22,8 @@ type CandidatesParams struct {
 	// Spills has the spill files. Name begins the names of the spill files and of their index. Required.
 	Spills SpillFolder
 	Name   string
+	// TopK is the number of best answers of a query that are not judged: Best less the most that are.
+	TopK int
 }
 
 // Candidates scores queries and writes their best answers as candidates. Output: the URL of the index.
@@ -46,8 +49,16 @@ func (f *candidatesFn) write(ctx context.Context, shard predict.Shard, scored *a
 	}
 	base := int32(len(loaded.Relations))
 	var candidates []discovery.Candidate
-	for i := range scored.Queries {
-		candidates = append(candidates, discovery.BestAnswers(&scored.Queries[i], base)...)
+	err = f.Params.Use(ctx, func(m *answer.Model) error {
+		for i := range scored.Queries {
+			best := discovery.BestAnswers(&scored.Queries[i], base)
+			best = slices.DeleteFunc(best, func(c discovery.Candidate) bool { return m.Judged().Verdict(c.Fact) != answer.NotJudged })
+			candidates = append(candidates, best[:min(f.Params.TopK, len(best))]...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	emit(Section{Queries: int64(len(scored.Queries))})
 	if len(candidates) == 0 {

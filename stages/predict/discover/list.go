@@ -260,7 +260,8 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 
 // presumed describes what an estimator presumes of relations.
 func presumed(e *probability.Estimator, relations []string, unclaimed int64) *metrics.Presumed {
-	of := &metrics.Presumed{Missing: e.Presumed().Missing, Guessed: e.Presumed().Guessed, Shares: map[string]float64{}, Most: map[string]float64{},
+	of := &metrics.Presumed{Missing: e.Presumed().Missing, Guessed: e.Presumed().Guessed, Told: e.Presumed().Told,
+		Shares: map[string]float64{}, Most: map[string]float64{},
 		WithoutProbability: unclaimed}
 	for r, share := range e.Presumed().Own() {
 		of.Shares[relations[r]] = share

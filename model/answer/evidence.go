@@ -1,0 +1,252 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"tagnet/formats/names"
+	"tagnet/model/answer/probability"
+	"tagnet/model/graph"
+)
+
+// Said is what a person said of a fact. Weight is that of probability.Judgment.
+type Said struct {
+	graph.Fact
+	True   bool
+	Weight float64
+}
+
+// Evidence is what judged facts tell of the number of facts that are missing.
+type Evidence struct {
+	m      *Model
+	said   []Said
+	about  []probability.Place // of each
+	rivals []map[graph.Query][]probability.Place
+}
+
+// leastSaid is the least number of judged facts of a relation that tell of a share of its own, and of all facts that
+// tell of the common one.
+const leastSaid = 10
+
+// ownDeviation is by how much the logarithm of a relation's own share deviates from the common one.
+const ownDeviation = .3
+
+// placed are judged facts that were observed: the next verdict takes few propagations.
+type placed struct {
+	sync.Mutex
+	of    *probability.Model // whose places they are
+	facts map[graph.Fact]probability.Place
+	// rivals are the best new answers of queries.
+	rivals map[graph.Query][]probability.Place
+}
+
+// EvidenceOf observes facts that were judged, as if none was. Facts of the graph tell nothing. The model keeps what it
+// observes. done is as in Observe.
+func (m *Model) EvidenceOf(ctx context.Context, e *probability.Estimator, said []Said, done func(queries int)) (*Evidence, error) {
+	v := &Evidence{m: m}
+	for _, s := range said {
+		if !m.Graph.Has(s.Head, s.Relation, s.Tail) {
+			v.said = append(v.said, s)
+		}
+	}
+	m.placed.Lock()
+	defer m.placed.Unlock()
+	if at := &m.placed; at.of != m.fitted.Load() || at.facts == nil {
+		at.of, at.facts, at.rivals = m.fitted.Load(), map[graph.Fact]probability.Place{}, map[graph.Query][]probability.Place{}
+	}
+	if err := m.place(ctx, e, v.said, done); err != nil {
+		return nil, err
+	}
+	for _, s := range v.said {
+		of := map[graph.Query][]probability.Place{}
+		for _, q := range e.Rivals(s.Fact, 1) {
+			of[q] = m.placed.rivals[q]
+		}
+		v.about, v.rivals = append(v.about, m.placed.facts[s.Fact]), append(v.rivals, of)
+	}
+	return v, nil
+}
+
+// place observes the facts that are not placed, and the rivals that divide their probabilities.
+func (m *Model) place(ctx context.Context, e *probability.Estimator, said []Said, done func(queries int)) error {
+	var facts []graph.Fact
+	var asked []graph.Query
+	for _, s := range said {
+		if _, known := m.placed.facts[s.Fact]; !known {
+			facts = append(facts, s.Fact)
+		}
+		for _, q := range e.Rivals(s.Fact, 1) {
+			if _, known := m.placed.rivals[q]; !known && !slices.Contains(asked, q) {
+				asked = append(asked, q)
+			}
+		}
+	}
+	observed, err := m.Observe(ctx, facts, done)
+	if err != nil {
+		return err
+	}
+	found, _, err := m.candidates(ctx, asked, probability.DefaultK, nil, keepAll, done)
+	if err != nil {
+		return err
+	}
+	for i := range observed {
+		m.placed.facts[observed[i].Fact] = e.Place(&observed[i])
+	}
+	for i, q := range asked {
+		m.placed.rivals[q] = []probability.Place{}
+		for j := range found[i] {
+			m.placed.rivals[q] = append(m.placed.rivals[q], e.Place(&found[i][j]))
+		}
+	}
+	return nil
+}
+
+// probabilities returns the probability of each judged fact.
+func (v *Evidence) probabilities(e *probability.Estimator) []float64 {
+	p := make([]float64, len(v.said))
+	for i, place := range v.about {
+		p[i] = e.At(place).Probability
+		divisor := 1.
+		for _, q := range e.Rivals(place.Fact, p[i]) {
+			var rivals []Estimated
+			for _, r := range v.rivals[i][q] {
+				rivals = append(rivals, Estimated{Observation: probability.Observation{Fact: r.Fact}, Estimate: e.At(r)})
+			}
+			j := Estimated{Observation: probability.Observation{Fact: place.Fact}}
+			divisor = max(divisor, rivalsOf(q.Relation, rivals).divisor(j.Entity(q.Relation), p[i]))
+		}
+		p[i] /= divisor
+	}
+	return p
+}
+
+// judgments returns the judged facts that a function accepts, with their probabilities for each share: of all facts if
+// relation is negative, of those of a relation, beside the common one, otherwise.
+func (v *Evidence) judgments(common float64, relation int32) (list []probability.Judgment, err error) {
+	for i, s := range v.said {
+		if relation < 0 || s.Relation == relation {
+			list = append(list, probability.Judgment{True: s.True, Weight: v.said[i].Weight})
+		}
+	}
+	for _, share := range probability.Shares() {
+		presumed := probability.Presumed{Missing: share}
+		if relation >= 0 {
+			presumed = probability.OwnShares(common, map[int32]float64{relation: share})
+		}
+		e, err := v.m.newEstimator(presumed)
+		if err != nil {
+			return nil, err
+		}
+		at := 0
+		for i, p := range v.probabilities(e) {
+			if relation < 0 || v.said[i].Relation == relation {
+				list[at].P = append(list[at].P, p)
+				at++
+			}
+		}
+	}
+	return list, nil
+}
+
+// Told is what judged facts tell of the shares that are missing.
+type Told struct {
+	Common probability.Posterior `json:"common"`
+	// Own are those of relations with many judged facts, by id.
+	Own map[string]probability.Posterior `json:"own,omitempty"`
+	// Sure and True contradict: of so many judged facts, which have a mean probability of Said, so many are true. They
+	// are zero where the two agree.
+	Sure int     `json:"sure,omitempty"`
+	True int     `json:"true,omitempty"`
+	Said float64 `json:"said,omitempty"`
+}
+
+// Tell returns what the evidence tells, and false if it is too little.
+func (v *Evidence) Tell() (told Told, enough bool, err error) {
+	if len(v.said) < leastSaid {
+		return told, false, nil
+	}
+	all, err := v.judgments(0, -1)
+	if err != nil {
+		return told, false, err
+	}
+	told.Common, told.Own = probability.PosteriorOf(all, nil), map[string]probability.Posterior{}
+	of := map[int32]int{}
+	for _, s := range v.said {
+		of[s.Relation]++
+	}
+	prior := func(logarithm float64) float64 {
+		z := (logarithm - math.Log(told.Common.Share)) / ownDeviation
+		return -z * z / 2
+	}
+	for r, n := range of {
+		if n < leastSaid {
+			continue
+		}
+		judged, err := v.judgments(told.Common.Share, r)
+		if untold := (*probability.UntoldError)(nil); errors.As(err, &untold) {
+			continue
+		}
+		if err != nil {
+			return told, false, err
+		}
+		told.Own[fmt.Sprint(r)] = probability.PosteriorOf(judged, prior)
+	}
+	told.contradict(all)
+	return told, true, nil
+}
+
+// contradict compares the judged facts whose probability, at the likeliest share, is .5 and more with
+// what was said of them.
+func (t *Told) contradict(all []probability.Judgment) {
+	at := slices.Index(probability.Shares(), t.Common.Share)
+	sure, is, sum, variance := 0, 0, 0., 0.
+	for _, j := range all {
+		p := j.P[at]
+		if p < .5 {
+			continue
+		}
+		sure, sum, variance = sure+1, sum+p, variance+p*(1-p)
+		if j.True {
+			is++
+		}
+	}
+	const deviations = 3
+	if sure >= leastSaid && math.Abs(float64(is)-sum) > deviations*math.Sqrt(variance)+1 {
+		t.Sure, t.True, t.Said = sure, is, sum/float64(sure)
+	}
+}
+
+// sortSaid sorts by fact, so that sums do not depend on the order of a map.
+func sortSaid(said []Said) {
+	slices.SortFunc(said, func(a, b Said) int { return a.Compare(b.Fact) })
+}
+
+// RelationOf returns the relation of a key of Own.
+func RelationOf(key string) (id int32) {
+	_, _ = fmt.Sscan(key, &id)
+	return id
+}
+
+// Lines says what is told in a line, of relations with an own share too, and that it contradicts the probabilities.
+func (t Told) Lines(relations []string) []string {
+	lines := []string{fmt.Sprintf("%d verdicts: between %s and %s of the facts are missing, %s", t.Common.Judged, percent(t.Common.Low), percent(t.Common.High),
+		percent(t.Common.Share))}
+	for _, key := range slices.Sorted(maps.Keys(t.Own)) {
+		p := t.Own[key]
+		lines = append(lines, fmt.Sprintf("%d of them on %s: between %s and %s, %s", p.Judged, names.Escape(relations[RelationOf(key)]), percent(p.Low),
+			percent(p.High), percent(p.Share)))
+	}
+	if t.Sure > 0 {
+		lines = append(lines, fmt.Sprintf("verdicts contradict the probabilities: of %d judged facts with %.2f on the mean, %d are true", t.Sure, t.Said,
+			t.True))
+	}
+	return lines
+}
+
+// percent returns a share in percent.
+func percent(share float64) string { return fmt.Sprintf("%.2g%%", 100*share) }

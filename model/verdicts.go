@@ -1,0 +1,102 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"tagnet/formats/input/triples"
+	"tagnet/formats/workspace/verdicts"
+)
+
+// Verdict says whether a fact is true, as a person judged it.
+type Verdict struct {
+	Triple
+	// Judgment is "true", "false" or, to take back what was said before, "undo".
+	Judgment string `json:"verdict"`
+	// Who judged, or "".
+	Who string `json:"who,omitempty"`
+	// Weight is one over the chance of the fact to be drawn for a verdict, up to a factor, or 0 if nobody drew it.
+	Weight float64 `json:"weight,omitempty"`
+}
+
+// ErrNoWorkspace is the error of Judge for a model that no workspace has.
+var ErrNoWorkspace = errors.New("verdicts are kept in a workspace: open one")
+
+// Judge adds verdicts to the workspace's, and returns when they are kept and used: a judged fact is no new answer any
+// more, and how many facts are missing is what verdicts tell, unless an option says it. Several processes may
+// judge at once. The error of an unknown name is an *UnknownNameError; then no verdict is kept.
+func (m *Model) Judge(ctx context.Context, list ...Verdict) error {
+	if m.workspace == "" {
+		return ErrNoWorkspace
+	}
+	kept := make([]verdicts.Verdict, len(list))
+	for i, v := range list {
+		judgment := verdicts.Judgment(v.Judgment)
+		if judgment != verdicts.True && judgment != verdicts.False && judgment != verdicts.Undo {
+			return fmt.Errorf("verdict %d is %q, want true, false or undo", i+1, v.Judgment)
+		}
+		kept[i] = verdicts.Verdict{Fact: verdicts.Fact{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: judgment, Time: verdicts.Now(), Who: v.Who,
+			Weight: v.Weight}
+	}
+	if err := m.CheckVerdicts(ctx, kept); err != nil {
+		return err
+	}
+	if err := verdicts.Append(ctx, m.workspace, strings.Join(os.Args, " "), kept...); err != nil {
+		return err
+	}
+	return m.ReadVerdicts(ctx)
+}
+
+// CheckVerdicts returns an error for a verdict on a fact of names that the graph does not have, an *UnknownNameError,
+// or that no fact has.
+func (m *Model) CheckVerdicts(ctx context.Context, list []verdicts.Verdict) error {
+	for i, v := range list {
+		if reason, _ := triples.Check(v.Head, v.Relation, v.Tail); reason != "" {
+			return fmt.Errorf("verdict %d: %s", i+1, reason)
+		}
+		_, err := m.lookup.Query(ctx, v.Head, v.Relation, false)
+		if err == nil {
+			_, err = m.lookup.Entity(ctx, v.Tail)
+		}
+		if err != nil {
+			return fmt.Errorf("verdict %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// ReadVerdicts uses the verdicts that the workspace has now, which other processes may have added.
+func (m *Model) ReadVerdicts(ctx context.Context) error {
+	if m.workspace == "" || !m.overAll {
+		return nil
+	}
+	m.reading.Lock()
+	defer m.reading.Unlock()
+	read, err := m.opened.ReadVerdicts(ctx, m.workspace)
+	if err != nil {
+		return err
+	}
+	told, enough, err := m.opened.Tell(ctx, read, m.probabilitiesFolder(), nil)
+	presumed := m.said
+	if enough {
+		presumed = told.Presumed(m.said)
+	}
+	m.presumed.Store(&presumed)
+	m.told.Store(nil)
+	if enough {
+		m.told.Store(&told)
+	}
+	return err
+}
+
+// Told returns lines on what verdicts tell of how many facts are missing; none if they are too few.
+func (m *Model) Told() []string {
+	told := m.told.Load()
+	if told == nil {
+		return nil
+	}
+	return told.Lines(m.opened.KG.Relations)
+}
