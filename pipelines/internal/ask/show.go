@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/pipelines/internal/cli/progress"
@@ -150,7 +151,15 @@ func (a *asking) sayAnswered(ctx context.Context, url string) error {
 // other direction say.
 func (a *asking) notes(r parquet.Answer) string {
 	text := a.probability(r.Probability)
-	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.Score, r.OtherScore, r.Rank, r.OtherRank) + hopsAndKnown(r.Hops, r.Known)
+	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.Score, r.OtherScore, r.Rank, r.OtherRank) + hopsAndKnown(r.Hops, r.Known, a.verdictOn(r))
+}
+
+// verdictOn returns what was said of an answer.
+func (a *asking) verdictOn(r parquet.Answer) string {
+	if r.Direction == metrics.Head {
+		return a.Verdict(verdicts.Fact{Head: r.Entity, Relation: r.Relation, Tail: r.Source})
+	}
+	return a.Verdict(verdicts.Fact{Head: r.Source, Relation: r.Relation, Tail: r.Entity})
 }
 
 // probability returns what is printed of a probability, nothing where there are none.
@@ -165,7 +174,7 @@ func (a *asking) probability(p *float64) string {
 }
 
 // hopsAndKnown returns the last notes beside an answer.
-func hopsAndKnown(hops int32, known bool) (text string) {
+func hopsAndKnown(hops int32, known bool, verdict string) (text string) {
 	switch hops {
 	case hop.Column:
 		text = "  unreached"
@@ -174,7 +183,10 @@ func hopsAndKnown(hops int32, known bool) (text string) {
 	default:
 		text = fmt.Sprintf("  %d hops", hops)
 	}
-	if known {
+	switch {
+	case verdict != "":
+		text += "  judged " + verdict
+	case known:
 		text += "  known"
 	}
 	return text

@@ -11,6 +11,7 @@ import (
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/parquet"
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/pipelines/internal/cli/command"
@@ -174,5 +175,6 @@ func (t *givenTriples) label(r parquet.Triple) string {
 // notes returns what is printed beside a triple.
 func (t *givenTriples) notes(r parquet.Triple) string {
 	text := t.probability(r.Probability)
-	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.TailScore, r.HeadScore, r.TailRank, r.HeadRank) + hopsAndKnown(r.Hops, r.Known)
+	return text + fmt.Sprintf("score %8.4f / %8.4f  rank %5d / %5d", r.TailScore, r.HeadScore, r.TailRank, r.HeadRank) +
+		hopsAndKnown(r.Hops, r.Known, t.Verdict(verdicts.Fact{Head: r.Head, Relation: r.Relation, Tail: r.Tail}))
 }

@@ -61,7 +61,8 @@ func (d *discovering) spillFolder(held lock.Lock) discover.SpillFolder {
 
 // candidatesParams returns the parameters of a pass.
 func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.CandidatesParams {
-	out := discover.CandidatesParams{Params: d.Params(announce), Spills: d.spillFolder(held), Name: p.name}
+	out := discover.CandidatesParams{Params: d.Params(announce), Spills: d.spillFolder(held), Name: p.name, TopK: d.Best}
+	out.Verdicts, out.Best = d.Verdicts, d.Best+d.Model.Judged().More()
 	out.Queries.Ask.Relations = p.relations
 	out.Known, out.Ranks = ranking.LeftOut, true
 	if p.lists.Sources != nil {
@@ -98,6 +99,6 @@ func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 		Spills: d.spillFolder(held), Of: d.passNames(), Folder: d.E.Workspace.Path(d.folder), Lock: held,
 		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Params: d.Params(""),
 	}
-	p.Probabilities, p.Rules, p.Queries.Paths, p.Walks = d.Probabilities, d.Rules, d.Kept(), d.Walks()
+	p.Probabilities, p.Rules, p.Verdicts, p.Queries.Paths, p.Walks = d.Probabilities, d.Rules, d.Verdicts, d.Kept(), d.Walks()
 	return p
 }

@@ -44,7 +44,8 @@ type Fit struct {
 	made, tooFew bool
 	queries      int64
 	seconds      float64
-	presumedSaid bool
+	// What is presumed, and told by verdicts, was said.
+	presumedSaid, toldSaid bool
 }
 
 // OpenFit finds out whether the probabilities of a model are fitted, and reads them. It writes nothing. For the
@@ -376,4 +377,30 @@ func (f *Fit) Estimator(presumed probability.Presumed) (*probability.Estimator, 
 		f.e.Say("%s (--missing)", e.Text())
 	}
 	return e, nil
+}
+
+// Tell returns what verdicts tell of the number of facts that are missing, and false if they are too few, and prints it
+// once.
+func (f *Fit) Tell(ctx context.Context, verdicts answer.Verdicts) (told answer.Told, enough bool, err error) {
+	if f == nil || !f.made {
+		return told, false, nil
+	}
+	if f.model.Resources.Kernel, err = kernel.Named(f.e.Variant(f.on.Kernel)); err != nil {
+		return told, false, err
+	}
+	f.model.Resources.Threads = worker.Threads(f.on.Threads, f.allotment.MaxThreads)
+	bar := f.e.Progress.Begin("reading verdicts", 0, "queries")
+	defer bar.End()
+	asked := int64(0)
+	told, enough, err = f.model.Tell(ctx, verdicts, f.folder, func(queries int) {
+		asked += int64(queries)
+		bar.Set(asked)
+	})
+	if enough && err == nil && !f.toldSaid {
+		f.toldSaid = true
+		for _, line := range told.Lines(f.model.KG.Relations) {
+			f.e.Say("%s", line)
+		}
+	}
+	return told, enough, err
 }

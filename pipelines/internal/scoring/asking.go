@@ -80,6 +80,8 @@ type Asking struct {
 	// Probabilities is where workers read the probabilities of answers. Without a checksum they are not fitted, and
 	// answers have none.
 	Probabilities predict.Probabilities
+	// Verdicts is where workers read what people said of facts: a copy beside the results.
+	Verdicts predict.Verdicts
 	// NeedsRules is set if the results need the rules of the graph. Rules is where workers read them.
 	NeedsRules bool
 	Rules      predict.Rules
@@ -88,6 +90,7 @@ type Asking struct {
 	Explained int64
 
 	presumed probability.Presumed
+	said     answer.Verdicts
 	record   RecordedAsk
 }
 
@@ -110,6 +113,9 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 		a.record.Missing, a.record.Guessed, a.record.Shares = a.missing.Share, a.missing.Guessed, a.missing.Relations
 		if a.presumed, err = a.Model.Presume(ctx, a.missing); err != nil {
 			return nil, command.Usage("--missing: %v", err)
+		}
+		if err := a.readVerdicts(ctx); err != nil {
+			return nil, err
 		}
 	}
 	if a.Candidates, a.record.Candidates, err = a.list(ctx, "candidates", a.candidates); err != nil {
@@ -134,6 +140,8 @@ type RecordedAsk struct {
 	Missing       float64            `json:"missing,omitempty"`
 	Guessed       bool               `json:"missing_guessed,omitempty"`
 	Shares        map[string]float64 `json:"missing_by_relation,omitempty"`
+	// Verdicts is the hash of their file, nothing without one.
+	Verdicts string `json:"verdicts,omitempty"`
 	// Paths is the number of paths of an explanation, 0 without, and PathChoice says among what: simple, or walks.
 	Paths      int    `json:"paths,omitempty"`
 	PathChoice string `json:"path_choice,omitempty"`
@@ -184,6 +192,9 @@ func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.L
 func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any,
 	jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
+		if err := a.tell(ctx); err != nil {
+			return false, err
+		}
 		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed); err != nil {
 			return false, err
 		}
@@ -199,10 +210,16 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 			if err := a.Fit.Make(ctx, storage.Join(output.URL(), answer.ProbabilitiesFolder), output.Lock()); err != nil {
 				return nil, err
 			}
+			if err := a.tell(ctx); err != nil {
+				return nil, err
+			}
 			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed); err != nil {
 				return nil, err
 			}
 			output.Configuration = configuration()
+		}
+		if err := a.copyVerdicts(output.Lock().Guard(ctx), output.URL()); err != nil {
+			return nil, err
 		}
 		if a.NeedsRules {
 			if _, err := a.FindRules(ctx, output.URL()); err != nil {
@@ -211,8 +228,9 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 		}
 		return jobs()
 	}
-	if made, err = a.Run.Write(ctx, output, write); a.givesWay(ctx, output, err) {
-		a.E.Say("the results of --model %s in %s give way to those of %s", zoo.Zero, a.E.Workspace.Path(output.Folder), a.Model.Record.Name())
+	made, err = a.Run.Write(ctx, output, write)
+	if way := a.givesWay(ctx, output, err); way != nil {
+		a.E.Say("the results of %s in %s give way to %s", way[0], a.E.Workspace.Path(output.Folder), way[1])
 		output.Cheap = true
 		made, err = a.Run.Write(ctx, output, write)
 	}
@@ -222,22 +240,31 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 	return made, err
 }
 
-// givesWay reports whether an error is that results exist, under the name that the flags give, which differ from this
-// run's in their model alone: zero, before a training, instead of a checkpoint. They are intact, of this graph.
-func (a *Asking) givesWay(ctx context.Context, output *workspace.Output, err error) bool {
+// givesWay returns what results are of that exist under the name that the flags give, and what the new ones are of,
+// where an error is that they exist and they differ from this run's in their verdicts alone, or in their model alone:
+// zero, before a training, instead of a checkpoint. They are intact, of this graph. Otherwise it returns nil.
+func (a *Asking) givesWay(ctx context.Context, output *workspace.Output, err error) []string {
 	mismatch := new(workspace.Mismatch)
-	if a.modelGiven || a.output != "" || !errors.As(err, &mismatch) || len(mismatch.Differences) == 0 {
-		return false
+	if a.output != "" || !errors.As(err, &mismatch) || len(mismatch.Differences) == 0 {
+		return nil
+	}
+	if _, damaged := a.E.Workspace.Require(ctx, output.Folder, output.Command); damaged != nil {
+		return nil
+	}
+	if !slices.ContainsFunc(mismatch.Differences, func(difference string) bool { return !strings.HasPrefix(difference, "verdicts ") }) {
+		return []string{"other verdicts", "today's"}
+	}
+	if a.modelGiven {
+		return nil
 	}
 	others := slices.DeleteFunc(slices.Clone(mismatch.Differences[1:]), func(difference string) bool { // a checkpoint has a reach of its own
 		return strings.HasPrefix(difference, "reach is absent there") && !a.E.HasFlag("reach")
 	})
 	there, unread := a.E.Workspace.EvaluatedCheckpoint(ctx, mismatch.Folder)
 	if len(others) > 0 || unread != nil || there.GivenModel == nil || there.GivenModel.Model != zoo.Zero {
-		return false
+		return nil
 	}
-	_, damaged := a.E.Workspace.Require(ctx, output.Folder, output.Command)
-	return damaged == nil
+	return []string{"--model " + zoo.Zero, "those of " + a.Model.Record.Name()}
 }
 
 // FindRules returns the rules of the graph that is queried, which are kept in the workspace or else in the

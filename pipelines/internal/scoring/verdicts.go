@@ -1,0 +1,53 @@
+package scoring
+
+import (
+	"context"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/verdicts"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/stages/predict"
+)
+
+// readVerdicts reads what people said of the graph's facts.
+func (a *Asking) readVerdicts(ctx context.Context) (err error) {
+	if a.said, err = a.Model.ReadVerdicts(ctx, a.E.Workspace.Root()); err != nil {
+		return err
+	}
+	a.record.Verdicts = a.said.SHA256
+	if n := a.said.Unknown; n > 0 {
+		a.E.Say("verdicts about names that the graph does not have: %s, such as %q; they are kept", progress.Count(int64(n)), a.said.FirstUnknown)
+	}
+	return nil
+}
+
+// Verdict returns what was said of a fact by names: true, false, or nothing.
+func (a *Asking) Verdict(f verdicts.Fact) string {
+	switch is, judged := a.said.ByName[f]; {
+	case !judged:
+		return ""
+	case is:
+		return string(verdicts.True)
+	}
+	return string(verdicts.False)
+}
+
+// tell presumes what verdicts tell of how many facts are missing, unless the user said it, once
+// probabilities are fitted.
+func (a *Asking) tell(ctx context.Context) error {
+	told, enough, err := a.Fit.Tell(ctx, a.said)
+	if !enough || err != nil {
+		return err
+	}
+	a.presumed = told.Presumed(a.presumed)
+	return nil
+}
+
+// copyVerdicts copies the verdicts into a folder of results, where workers read them.
+func (a *Asking) copyVerdicts(ctx context.Context, folder string) error {
+	if a.said.SHA256 == "" {
+		return nil
+	}
+	a.Verdicts = predict.Verdicts{Folder: folder, SHA256: a.said.SHA256}
+	return storage.WriteFile(ctx, storage.Join(folder, verdicts.File), a.said.Text)
+}
