@@ -151,7 +151,7 @@ func (l List) Runs(threads int) (runs []engine.Run, err error) {
 // mostListed is more facts than have a probability worth a look; those beyond would all be in the first bin.
 const mostListed = "1000000"
 
-// remove removes facts, and writes those that stay.
+// remove removes facts, and writes these and those that stay.
 func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	if s.Seed > 0 {
 		made, _ := synthetic.Holdings(s.Seed)
@@ -161,6 +161,9 @@ func (s Setting) remove(ctx context.Context, folder string, r *removal) error {
 	}
 	r.missing = float64(len(r.removed)) / float64(len(r.kept))
 	r.presume(s.MissingByRelation)
+	if err := write(ctx, filepath.Join(folder, "removed.tsv"), r.removed); err != nil {
+		return err
+	}
 	if r.relations = "all"; s.Relations > 0 {
 		most := mostFacts(r.kept, s.Relations)
 		r.relations = strings.Join(most, ",")

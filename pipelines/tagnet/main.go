@@ -13,6 +13,7 @@ import (
 	"tagnet/pipelines/internal/preprocess"
 	"tagnet/pipelines/internal/quickstart"
 	"tagnet/pipelines/internal/report"
+	"tagnet/pipelines/internal/review"
 	"tagnet/pipelines/internal/score"
 	"tagnet/pipelines/internal/serve"
 	"tagnet/pipelines/internal/study"
@@ -33,6 +34,7 @@ var tagnet = command.Together{
 		{Pipeline: score.Pipeline(), Does: "ranks the answers of a split, and computes metrics"},
 		{Pipeline: ask.Pipeline(), Does: "answers your own queries, and scores your own triples"},
 		{Pipeline: discover.Pipeline(), Does: "lists new facts, the most probable first"},
+		{Pipeline: review.Pipeline(), Does: "asks you which of the listed facts are true"},
 		{Pipeline: serve.Pipeline(), Does: "answers queries over HTTP, with a page to ask them"},
 		{Pipeline: study.Messages(), Does: "counts the messages of propagation, without a model"},
 		{Pipeline: report.Pipeline(), Does: "writes one HTML page about a workspace"},

@@ -18,6 +18,7 @@ import (
 	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/quickstart"
+	"tagnet/pipelines/internal/review"
 	"tagnet/pipelines/internal/serve"
 )
 
@@ -32,7 +33,8 @@ var bounds = regexp.MustCompile(`\d+ to \d+|\d+ or more|[Uu]p to \d+|(more|less)
 // number, a range. With -update_golden it rewrites the tables.
 func TestReferenceListsEveryFlag(t *testing.T) {
 	asked := ask.Pipeline()
-	list := []command.Pipeline{asked, bundle.Pipeline(), discover.Pipeline(), quickstart.Playground(), quickstart.Pipeline(), serve.Pipeline()}
+	list := []command.Pipeline{asked, bundle.Pipeline(), discover.Pipeline(), quickstart.Playground(), quickstart.Pipeline(), review.Pipeline(),
+		serve.Pipeline()}
 	for _, s := range quickstart.Steps("sample") {
 		list = append(list, s.Pipeline)
 	}

@@ -20,11 +20,11 @@ var groups = []struct {
 	{"data",
 		`workspace run dataset format columns header entity_names relation_names inference inference_only
 		validate_on types type_relation split protocol limit queries
-		relation sources candidates graph known`},
+		relation sources candidates graph known list facts file who`},
 	{configuration.Model, "model from preset " + configuration.Flags(configuration.Model) + " deltas"},
 	{configuration.Training, "minutes " + configuration.Flags(configuration.Training) +
 		" validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
-	{"output", `listen output top_k most threshold missing explain paths walks on_bad_line on_unknown max_hops force open`},
+	{"output", `listen output top_k most threshold missing explain paths walks verdicts verdicts_from_anywhere on_bad_line on_unknown max_hops force open`},
 	{"resources", `device kernel memory threads bundles queue timeout`},
 	{"running", `seed plan verbose help_beam`},
 }

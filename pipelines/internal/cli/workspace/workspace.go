@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/metrics"
 	"tagnet/model/graph/kg"
 	"tagnet/model/pretrained"
@@ -109,6 +112,32 @@ func (w Workspace) AnswersFolder(name string) string { return w.InRun("answers/"
 // FactsFolder returns a folder of a list of new facts below the workspace.
 func (w Workspace) FactsFolder(name string) string { return w.InRun("facts/" + name) }
 
+// NewestList returns the name of the run's list of new facts that was completed last, "" without one. In a bucket,
+// which tells no times, it is the first by name.
+func (w Workspace) NewestList(ctx context.Context) (name string, err error) {
+	return NewestIn(ctx, w.Path(w.FactsFolder("")))
+}
+
+// NewestIn returns NewestList of the folder of a run's lists.
+func NewestIn(ctx context.Context, folder string) (newest string, err error) {
+	var last time.Time
+	urls, err := storage.List(ctx, folder)
+	for _, url := range urls {
+		name, complete := strings.CutSuffix(storage.Below(folder, url), "/"+manifest.FileName)
+		if !complete || strings.HasSuffix(name, NewFolder("")) {
+			continue
+		}
+		var at time.Time
+		if file, err := os.Stat(strings.TrimPrefix(url, "file://")); err == nil {
+			at = file.ModTime()
+		}
+		if newest == "" || at.After(last) {
+			newest, last = name, at
+		}
+	}
+	return newest, err
+}
+
 // MessagesFolder returns a split's message counts below the workspace.
 func (w Workspace) MessagesFolder(split string) string { return w.InRun("messages/" + split) }
 
@@ -154,7 +183,7 @@ func (c Command) givesModel() bool {
 
 // HasRun reports whether a pipeline reads or writes below a run: it has --run.
 func HasRun(pipeline string) bool {
-	return slices.Contains([]string{"train", "score", "ask", "discover", "messages", "report", "serve"}, pipeline)
+	return slices.Contains([]string{"train", "score", "ask", "discover", "messages", "report", "review", "serve"}, pipeline)
 }
 
 // With returns the command line with more flags.
