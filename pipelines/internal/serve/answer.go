@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
 )
 
@@ -87,7 +89,7 @@ func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parameters(r); err != nil {
 		return err
 	}
-	q, err := decode(w, r)
+	q, err := decode[request](w, r, requestFields, "source and relation, or with queries")
 	if err != nil {
 		return err
 	}
@@ -151,6 +153,9 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 
 // answer answers the query of a request, or its list of queries.
 func (s *server) answer(ctx context.Context, q request) (results, error) {
+	if !writtenAt(storage.Join(s.workspace, verdicts.File)).IsZero() { // else it may take long to see whether there are verdicts
+		_, _ = s.judged(ctx) // a request for the verdicts tells the error
+	}
 	state := s.probabilities() // not later, when there may be some that the answers lack
 	queries, found, err := s.ask(ctx, q)
 	if err != nil {

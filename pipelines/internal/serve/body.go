@@ -19,8 +19,9 @@ var (
 	queryFields   = []string{"source", "relation"}
 )
 
-// decode reads a body with one JSON object that has the fields of a request, each at most once.
-func decode(w http.ResponseWriter, r *http.Request) (q request, err error) {
+// decode reads a body with one JSON object that has some of the fields, each at most once. want says
+// in errors with which.
+func decode[T any](w http.ResponseWriter, r *http.Request, fields []string, want string) (q T, err error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err == nil {
 		err = json.Unmarshal(body, &q)
@@ -29,7 +30,7 @@ func decode(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case err == nil:
-		return q, checkFields(json.NewDecoder(bytes.NewReader(body)), requestFields)
+		return q, checkFields(json.NewDecoder(bytes.NewReader(body)), fields, nil)
 	case errors.As(err, &large):
 		return q, err
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -37,16 +38,17 @@ func decode(w http.ResponseWriter, r *http.Request) (q request, err error) {
 	case errors.As(err, &kind) && kind.Field != "":
 		return q, invalid("%s is %s: want %s", kind.Field, kind.Value, jsonKind(kind.Type))
 	case errors.As(err, &kind):
-		return q, invalid("the body is %s: want a JSON object with source and relation, or with queries", kind.Value)
+		return q, invalid("the body is %s: want a JSON object with %s", kind.Value, want)
 	case len(bytes.TrimSpace(body)) == 0:
-		return q, invalid("the body is empty: want a JSON object with source and relation, or with queries")
+		return q, invalid("the body is empty: want a JSON object with %s", want)
 	}
 	return q, invalid("the body is not a JSON object of this request: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 // checkFields checks the names of the fields of what follows, which is valid JSON of the right types. encoding/json
 // ignores the case of a name, and takes the last of several values, neither of which the parameters of a URL allow.
-func checkFields(body *json.Decoder, known []string) error {
+// outer are the names of the fields around it.
+func checkFields(body *json.Decoder, known, outer []string) error {
 	begin, err := body.Token()
 	if begin != json.Delim('{') && begin != json.Delim('[') {
 		return err
@@ -58,7 +60,7 @@ func checkFields(body *json.Decoder, known []string) error {
 			switch {
 			case err != nil:
 				return err
-			case !slices.Contains(known, name.(string)) && slices.Contains(requestFields, name.(string)):
+			case !slices.Contains(known, name.(string)) && slices.Contains(outer, name.(string)):
 				return invalid("%s stands in a query: want it beside queries, for all of them", name)
 			case !slices.Contains(known, name.(string)):
 				return invalid("unknown field %q: want %s", name, strings.Join(known, ", "))
@@ -67,7 +69,7 @@ func checkFields(body *json.Decoder, known []string) error {
 			}
 			seen[name] = true
 		}
-		if err := checkFields(body, queryFields); err != nil {
+		if err := checkFields(body, queryFields, slices.Concat(known, outer)); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func writeCSV(w http.ResponseWriter, answered result) error {
 	table := csv.NewWriter(&text)
 	table.UseCRLF = true
 	number := func(score float32) string { return strconv.FormatFloat(float64(score), 'g', -1, 32) }
-	rows := [][]string{{"source", "relation", "position", "answer", "probability", "score", "rank", "other_score", "other_rank", "known", "hops"}}
+	rows := [][]string{{"source", "relation", "position", "answer", "probability", "score", "rank", "other_score", "other_rank", "known", "hops", "verdict"}}
 	for i, a := range answered.Answers {
 		probability, hops := "", ""
 		if a.Probability != nil {
@@ -39,7 +39,7 @@ func writeCSV(w http.ResponseWriter, answered result) error {
 		}
 		rows = append(rows, []string{
 			answered.Source, answered.Relation, strconv.Itoa(i + 1), a.Entity, probability, number(a.Score), strconv.FormatInt(a.Rank, 10),
-			number(a.OtherScore), strconv.FormatInt(a.OtherRank, 10), strconv.FormatBool(a.Known), hops,
+			number(a.OtherScore), strconv.FormatInt(a.OtherRank, 10), strconv.FormatBool(a.Known), hops, a.Verdict,
 		})
 	}
 	if err := table.WriteAll(rows); err != nil {

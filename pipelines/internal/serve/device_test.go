@@ -64,7 +64,7 @@ func inProcess(t *testing.T, workspace string, arguments ...string) (url string,
 type responses struct {
 	answers results
 	new     result
-	scored  triples
+	scored  scoreResponse
 	paths   string
 }
 
@@ -77,7 +77,7 @@ func responsesOf(t *testing.T, url string) responses {
 	return responses{
 		answers: read[results](t, send(t, "POST", url+"/answer", `{"k":8,"queries":[`+strings.Join(queries, ",")+`]}`)),
 		new:     read[result](t, send(t, "GET", url+ask("e007", "skip", "k", "5"), "")),
-		scored:  read[triples](t, send(t, "GET", url+"/score?head=e007&relation=skip&tail=e009", "")),
+		scored:  read[scoreResponse](t, send(t, "GET", url+"/score?head=e007&relation=skip&tail=e009", "")),
 		paths:   send(t, "GET", url+"/explain?source=e007&relation=skip&answer=e009", "").text,
 	}
 }

@@ -1,5 +1,6 @@
-// Package serve is the command that answers queries over HTTP: JSON for programs, and a page on which a person
-// asks. It loads a workspace's graph and model, through package model, and writes nothing but probabilities (fitting).
+// Package serve is the command that answers queries over HTTP: JSON for programs, and a page on which a person asks and
+// looks through the list of new facts. It loads a workspace's graph and model, through package model, and writes
+// probabilities (fitting), and verdicts where people may judge.
 //
 // A request passes through these, and each of them is bounded:
 //

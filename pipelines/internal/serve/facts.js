@@ -21,12 +21,18 @@ async function showEntity(entity, signal) {
 
 // ask returns an item with the query of a relation, and how many answers are known.
 function ask(relation) {
-  const [name, inverse] = parsed(relation.relation), item = make("li"), link = make("a", undefined, {href: "?" + new URLSearchParams({source: facts.entity, relation: relation.relation})});
-  const query = make("span"), count = make("span", relation.facts.toLocaleString("en"), {class: "count"});
-  sentence(query, facts.entity, name, !inverse);
+  const item = question(facts.entity, relation.relation), link = item.firstChild, query = link.firstChild, count = make("span", relation.facts.toLocaleString("en"), {class: "count"});
   query.querySelector("bdi:not(.relation)").className = "quiet"; // the heading shows the entity
   count.append(make("span", relation.facts === 1 ? " known fact" : " known facts", {class: "quiet"}));
-  link.append(query, " ", count);
+  link.append(" ", count);
+  return item;
+}
+
+// question returns an item with a query.
+function question(entity, relation) {
+  const [name, inverse] = parsed(relation), item = make("li"), query = make("span"), link = make("a", undefined, {href: "?" + new URLSearchParams({source: entity, relation})});
+  sentence(query, entity, name, !inverse);
+  link.append(query);
   item.append(link);
   return item;
 }

@@ -82,7 +82,7 @@ func TestCSV(t *testing.T) {
 		file != `attachment; filename="answers.csv"` {
 		t.Fatalf("status %d, %q, %q", got.status, kind, file)
 	}
-	if !strings.HasPrefix(got.text, "source,relation,position,answer,probability,score,rank,other_score,other_rank,known,hops\r\n") ||
+	if !strings.HasPrefix(got.text, "source,relation,position,answer,probability,score,rank,other_score,other_rank,known,hops,verdict\r\n") ||
 		!strings.HasSuffix(got.text, "\r\n") {
 		t.Errorf("the table is %q", got.text)
 	}
@@ -98,7 +98,7 @@ func TestCSV(t *testing.T) {
 		row := []string{
 			markup, "~<b>skips</b>", fmt.Sprint(i + 1), a.Entity, "", fmt.Sprint(a.Score), fmt.Sprint(a.Rank), fmt.Sprint(a.OtherScore),
 			fmt.Sprint(a.OtherRank),
-			fmt.Sprint(a.Known), hops,
+			fmt.Sprint(a.Known), hops, a.Verdict,
 		}
 		if diff := cmp.Diff(row, rows[i+1]); diff != "" {
 			t.Errorf("row %d (-json +csv):\n%s", i+1, diff)
@@ -110,7 +110,8 @@ func TestCSV(t *testing.T) {
 func TestPageFiles(t *testing.T) {
 	t.Parallel()
 	_, address := start(t)
-	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript", "/facts.js": "text/javascript"} {
+	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript", "/facts.js": "text/javascript",
+		"/list.js": "text/javascript"} {
 		got := send(t, "GET", address+path, "")
 		tag := got.header.Get("ETag")
 		if got.status != 200 || got.header.Get("Content-Type") != kind+"; charset=utf-8" || len(tag) != 66 || got.header.Get("Cache-Control") != "no-cache" {

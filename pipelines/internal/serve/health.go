@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
 )
@@ -16,6 +17,9 @@ type health struct {
 	// presume to be missing, once they are ready.
 	Probabilities string `json:"probabilities"`
 	Presumed      string `json:"presumed,omitempty"`
+	// Verdicts is the number of facts that people judged, Told what that tells, in sentences.
+	Verdicts int      `json:"verdicts"`
+	Told     []string `json:"told,omitempty"`
 }
 
 // showHealth reports whether the server takes new requests.
@@ -23,7 +27,7 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 	if _, err := parameters(r); err != nil {
 		return err
 	}
-	h := s.health()
+	h := s.health(r.Context())
 	status := http.StatusOK
 	if s.stopping.Load() {
 		h.Status, status = "stopping", http.StatusServiceUnavailable
@@ -32,9 +36,10 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 }
 
 // health returns the response of a server that takes requests.
-func (s *server) health() health {
+func (s *server) health(ctx context.Context) health {
+	judged, _ := s.judged(ctx) // a request for the verdicts tells the error
 	presumed, _ := s.model.Presumed()
-	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed}
+	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed, len(judged.True), s.model.Told()}
 }
 
 // description is the OpenAPI description of the service.

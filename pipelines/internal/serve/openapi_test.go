@@ -131,6 +131,12 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 		{"GET", "/page.css", ""},
 		{"GET", "/page.js", ""},
 		{"GET", "/facts.js", ""},
+		{"GET", "/list.js", ""},
+		{"GET", "/list?judged=true&sort=head", ""},
+		{"GET", "/list?format=nt", ""},
+		{"GET", "/list?format=xml", ""},
+		{"GET", "/verdicts", ""},
+		{"POST", "/verdicts", `{"head":"Person 01","relation":"knows","tail":"Person 05","verdict":"true"}`},
 		{"GET", ask("Person 01", "knows", "format", "csv"), ""},
 		{"GET", ask("Person 01", "knows", "format", "tsv"), ""},
 		{"GET", "/entity?entity=Person+01&neighbors=2&limit=3&offset=1", ""},
@@ -199,7 +205,7 @@ func TestDescriptionHasTheResponses(t *testing.T) {
 			}
 		}
 		of, ok := operations["get"]
-		if !ok || slices.Contains([]string{"/", "/page.css", "/page.js", "/facts.js"}, path) { // the page, whose parameters are read by its script
+		if !ok || slices.Contains([]string{"/", "/page.css", "/page.js", "/facts.js", "/list.js"}, path) { // the page, whose parameters are read by its script
 			continue
 		}
 		got := send(t, "GET", address+path+"?invented=1", "")

@@ -11,7 +11,7 @@ import (
 	"tagnet/model/study/chart"
 )
 
-//go:embed page.html page.css page.js facts.js
+//go:embed page.html page.css page.js facts.js list.js
 var pageFiles embed.FS
 
 // policy lets a browser run the page's script and style, and connect to this server; nothing else, whatever a name of
@@ -42,6 +42,7 @@ func pageRoutes() (routes []route, err error) {
 	for _, page := range []struct{ path, name, kind string }{
 		{"/", "page.html", "text/html; charset=utf-8"}, {"/page.css", "page.css", "text/css; charset=utf-8"},
 		{"/page.js", "page.js", "text/javascript; charset=utf-8"}, {"/facts.js", "facts.js", "text/javascript; charset=utf-8"},
+		{"/list.js", "list.js", "text/javascript; charset=utf-8"},
 	} {
 		file, err := newPageFile(page.name, page.kind)
 		if err != nil {

@@ -38,11 +38,12 @@ const plural = (n, one, many) => n.toLocaleString("en") + " " + (n === 1 ? one :
 // parsed returns the name of a relation without the leading ~ of an inverse one, and whether it has that.
 const parsed = relation => relation.startsWith("~") ? [relation.slice(1), true] : [relation, false];
 
-// get asks the server. What it throws is for the user; retry says that the same request may succeed later.
-async function get(path, parameters, signal) {
+// get asks the server, or sends it what a person says. What it throws is for the user; retry says that the same request may succeed later.
+async function get(path, parameters, signal, said) {
+  const search = new URLSearchParams(parameters).toString();
   let response;
   try {
-    response = await fetch(path + "?" + new URLSearchParams(parameters), {signal});
+    response = await fetch(path + (search && "?" + search), said ? {method: "POST", body: JSON.stringify(said), signal} : {signal});
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw {error: "The server does not answer. Is it still running?", retry: true};
@@ -223,20 +224,31 @@ $("relation").addEventListener("change", () => {
   $("relation").focus();
 });
 
+const linked = name => { const link = make("a", undefined, {href: "?" + new URLSearchParams({source: name})}); link.append(named(name)); return link; };
+
+// chip says what a person said of a fact.
+const chip = verdict => make("span", "judged " + verdict, {class: "known judged-" + verdict});
+
 // One answer of the query: a row of the table, and a row for its reasons.
 function row(query, answer, rank, probable) {
-  const line = make("tr"), name = make("th", undefined, {scope: "row"}), link = make("a", undefined, {href: "?" + new URLSearchParams({source: answer.entity})});
-  link.append(named(answer.entity));
-  name.append(link);
-  if (answer.known) name.append(" ", make("span", "known", {class: "known", title: "a fact of the data, scored without it"}));
+  const line = make("tr"), name = make("th", undefined, {scope: "row"});
+  name.append(linked(answer.entity));
+  if (answer.verdict) name.append(" ", chip(answer.verdict));
+  else if (answer.known) name.append(" ", make("span", "known", {class: "known", title: "a fact of the data, scored without it"}));
   line.append(make("td", rank), name);
   if (probable) line.append(answer.odds ? make("td", answer.odds, {title: "probability " + answer.probability}) : make("td", "\u2013", {title: "too few facts of the relation are known"}));
   line.append(make("td", number(answer.score, 2), {title: `rank ${answer.rank} of all entities; asked from the answer: score ${number(answer.other_score, 2)}, rank ${answer.other_rank}`}));
   line.append(make("td", answer.hops === null ? "\u2013" : answer.hops, answer.hops === null ? {class: "hops", title: "out of reach"} : {class: "hops"}));
-  const cell = make("td"), why = make("button", "Why?", {type: "button", "aria-expanded": "false", "aria-label": "Why " + visible(answer.entity) + "?"});
+  const cell = make("td"), [why, below] = reasons(query.source, query.relation, answer.entity, probable ? 6 : 5);
   cell.append(why);
   line.append(cell);
-  const below = make("tr"), paths = make("td", undefined, {colspan: probable ? 6 : 5, class: "paths"});
+  return [line, below];
+}
+
+// reasons returns a button, and the row below that it shows, with the reasons for an answer.
+function reasons(source, relation, answer, columns) {
+  const why = make("button", "Why?", {type: "button", "aria-expanded": "false", "aria-label": "Why " + visible(answer) + "?"});
+  const below = make("tr"), paths = make("td", undefined, {colspan: columns, class: "paths"});
   below.append(paths);
   below.hidden = true;
   let loaded = false;
@@ -247,13 +259,13 @@ function row(query, answer, rank, probable) {
     loaded = true;
     paths.textContent = "Looking for reasons \u2026";
     try {
-      showWhy(paths, await get("explain", {source: query.source, relation: query.relation, answer: answer.entity, k: 5, drawing: "true"}));
+      showWhy(paths, await get("explain", {source, relation, answer, k: 5, drawing: "true"}));
     } catch (problem) {
       loaded = false;
       paths.replaceChildren(make("div", problem.error, {class: "alert"}));
     }
   });
-  return [line, below];
+  return [why, below];
 }
 
 // ways returns a list of ways through the graph, each with a note behind it.
@@ -379,27 +391,34 @@ async function show(focus) {
   if (running) running.abort();
   const mine = running = new AbortController(), wanted = new URLSearchParams(location.search), root = document.documentElement;
   closeList();
-  fill(wanted);
+  const listing = wanted.get("view") === "list";
+  fill(listing ? new URLSearchParams() : wanted);
   $("alert").replaceChildren();
-  const entity = wanted.get("source"), parameters = wanted.get("relation") ? Object.fromEntries(wanted) : null;
-  const title = !entity ? "" : !parameters ? shorten(visible(entity), longName) : document.querySelector("[name=direction]:checked + span").textContent;
+  const entity = listing ? "" : wanted.get("source"), parameters = !listing && wanted.get("relation") ? Object.fromEntries(wanted) : null, start = !listing && !entity && !parameters;
+  for (const tab of $("tabs").children) tab.setAttribute("aria-current", listing === tab.search.includes("list") ? "page" : "false");
+  $("form").hidden = listing;
+  const title = listing ? "The list" : !entity ? "" : !parameters ? shorten(visible(entity), longName) : document.querySelector("[name=direction]:checked + span").textContent;
   document.title = title ? title + " \u2013 tagnet" : "tagnet";
   root.dataset.state = "waiting";
-  const done = wait(mine, entity ? "Asking" : "");
-  const [answers, about, menu] = await Promise.allSettled([
-    parameters && get("answer", parameters, mine.signal), entity && showEntity(entity, mine.signal), entity && get("relations", {entity}, mine.signal)]);
+  const done = wait(mine, entity ? "Asking" : "Reading the list");
+  const [answers, about, menu, list] = await Promise.allSettled([
+    parameters && get("answer", parameters, mine.signal), entity && showEntity(entity, mine.signal), entity && get("relations", {entity}, mine.signal),
+    (listing || start) && get("list", listParameters(wanted, start), mine.signal).then(async found => { if (start) await showExamples(found, mine.signal); return found; })]);
   if (running !== mine) return;
   if (source.value === (entity || "")) showMenuOf(entity || "", menu.value || null, wanted.get("relation"));
   done();
   $("result").hidden = !parameters || !answers.value;
   $("entity").hidden = !entity || about.status === "rejected";
+  $("start").hidden = !start || !list.value;
+  $("list").hidden = !list.value || start && !list.value.name;
   if (mine.signal.aborted) return void (root.dataset.state = "refused");
   if (answers.value) showAnswers(answers.value, parameters);
-  const problem = answers.reason || about.reason;
-  root.dataset.state = problem ? "refused" : parameters ? "answered" : entity ? "shown" : "ready";
+  if (list.value) showList(list.value, wanted, start);
+  const problem = answers.reason || about.reason || list.reason;
+  root.dataset.state = problem ? "refused" : parameters ? "answered" : entity ? "shown" : listing ? "listed" : "ready";
   if (problem) complain(problem, () => show(), name => visit(corrected(wanted, problem, name)));
-  else if (!parameters) $("status").textContent = entity ? $("summary").textContent : "";
-  if (focus && !problem) $(parameters ? "heading" : "name").focus();
+  else if (!parameters) $("status").textContent = entity ? $("summary").textContent : listing ? $("listed").textContent : "";
+  if (focus && !problem) $(parameters ? "heading" : listing ? "listed" : entity ? "name" : "source").focus();
 }
 
 // corrected returns the address with another name instead of the unknown one.
@@ -414,7 +433,7 @@ function corrected(wanted, problem, name) {
 // wait says after a moment that the server is at work, and for how long. The returned function ends that.
 function wait(controller, text) {
   $("status").textContent = text;
-  const begun = Date.now(), sections = [$("result"), $("entity")], cancel = () => { controller.abort(); $("status").textContent = "Canceled"; };
+  const begun = Date.now(), sections = [$("result"), $("entity"), $("list")], cancel = () => { controller.abort(); $("status").textContent = "Canceled"; };
   const timer = setInterval(() => {
     for (const section of sections) section.setAttribute("aria-busy", "true");
     $("waited").textContent = `${text} \u2026 ${Math.round((Date.now() - begun) / 1000)} s`;
@@ -450,6 +469,7 @@ $("copy").addEventListener("click", async () => {
 // tell says what the server has.
 function tell(state) {
   $("about").textContent = plural(state.entities, "entity", "entities") + ", " + plural(state.relations, "relation", "relations") + "; model " + state.checkpoint + (state.presumed ? "; " + state.presumed : "");
+  $("told").textContent = [state.verdicts ? plural(state.verdicts, "fact is judged.", "facts are judged.") : "", ...(state.told || []).map(line => line + ".")].join(" ");
 }
 
 async function begin() {

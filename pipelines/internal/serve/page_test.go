@@ -190,7 +190,7 @@ func TestPageShowsNamesAsText(t *testing.T) {
 		`({Title: document.title, Heading: document.querySelector("#heading").textContent, Images: document.images.length,
 		Scripts: document.scripts.length, Bold: document.querySelectorAll("b").length, Drawings: Math.min(1, document.querySelectorAll("svg").length),
 		Hidden: /[\u0000-\u0008\u000b-\u001f\u202e]/.test(document.body.innerText), Shown: document.body.innerText.includes("Bell\\a and \\u202eturn")})`)
-	if diff := cmp.Diff(found{Title: "? <b>skips</b> " + markup + " – tagnet", Heading: "? <b>skips</b> " + markup, Scripts: 2, Drawings: 1, Shown: true},
+	if diff := cmp.Diff(found{Title: "? <b>skips</b> " + markup + " – tagnet", Heading: "? <b>skips</b> " + markup, Scripts: 3, Drawings: 1, Shown: true},
 		got); diff != "" {
 		t.Errorf("the page (-want +got):\n%s", diff)
 	}

@@ -164,7 +164,7 @@ func asTriple(t testing.TB, address string, m *answer.Model, of *answer.Estimate
 	t.Helper()
 	names := m.View.Entities
 	v := url.Values{"head": {names[of.Head]}, "relation": {m.KG.Relations[of.Relation]}, "tail": {names[of.Tail]}}
-	s := read[triples](t, send(t, "GET", address+"/score?"+v.Encode(), "")).Triples[0]
+	s := read[scoreResponse](t, send(t, "GET", address+"/score?"+v.Encode(), "")).Triples[0]
 	a := model.Answer{Entity: s.Tail, Probability: s.Probability, Score: s.TailScore, Rank: s.TailRank, OtherScore: s.HeadScore, OtherRank: s.HeadRank,
 		Known: s.Known}
 	if heads {

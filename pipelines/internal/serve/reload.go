@@ -153,5 +153,5 @@ func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return &failure{status: http.StatusInternalServerError, Text: command.OneLine(err)}
 	}
-	return writeJSON(w, http.StatusOK, next.health())
+	return writeJSON(w, http.StatusOK, next.health(r.Context()))
 }

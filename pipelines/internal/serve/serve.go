@@ -35,6 +35,8 @@ type flags struct {
 	queue         int
 	timeout       time.Duration
 	missing       answer.Missing
+	// Whether verdicts are taken, and also where other machines reach the server.
+	verdicts, fromAnywhere bool
 
 	listener net.Listener
 	ready    func(e *command.Environment, url string)
@@ -56,6 +58,8 @@ func On(listener net.Listener, ready func(e *command.Environment, url string)) c
 			f.Register(set, "")
 			command.GraphFlag(set, &f.graph)
 			command.MissingFlag(set, &f.missing)
+			set.BoolVar(&f.verdicts, "verdicts", false, "let people judge facts: POST /verdicts adds to the workspace's verdicts.tsv")
+			set.BoolVar(&f.fromAnywhere, "verdicts_from_anywhere", false, "take --verdicts also where other machines reach the server")
 			set.DurationVar(&f.timeout, "timeout", 20*time.Second, "`time` that a request may take, 1s to 1h; an interrupt waits as long for those under way")
 			set.IntVar(&f.queue, "queue", 256, fmt.Sprintf("queries that may be under way or wait, %d to %d; a request beyond them gets status 429",
 				mostQueries, mostQueue))
@@ -103,6 +107,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		}
 	}
 	defer listener.Close()
+	local := listener.Addr().(*net.TCPAddr).IP.IsLoopback()
+	if err := f.checkVerdicts(ctx, e, local); err != nil {
+		return err
+	}
 	// A reload opens everything again in the same way.
 	l := &reloader{e: e, inUse: new(sync.WaitGroup)}
 	l.fit = func(s, earlier *server) {
@@ -111,7 +119,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	l.load = func(earlier *settings) (settings, error) {
 		opened, err := f.load(ctx, e, earlier)
 		opened.failures, opened.reload = e.Err, l.reload
-		opened.local = listener.Addr().(*net.TCPAddr).IP.IsLoopback()
+		opened.local = local
 		if e.Verbose {
 			opened.log = e.Err
 		}
@@ -142,6 +150,22 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	}
 	defer l.close()
 	return f.serve(ctx, e, listener, l, hangups)
+}
+
+// checkVerdicts returns an error if the server may not take verdicts, or could not keep them.
+func (f *flags) checkVerdicts(ctx context.Context, e *command.Environment, local bool) error {
+	switch {
+	case f.fromAnywhere && !f.verdicts:
+		return command.Usage("--verdicts_from_anywhere is for a server that takes verdicts: give --verdicts, too")
+	case !f.verdicts:
+		return nil
+	case !local && !f.fromAnywhere:
+		return command.Usage("--verdicts: whoever reaches --listen %s could judge; listen on 127.0.0.1, or allow it with --verdicts_from_anywhere", f.listen)
+	}
+	if err := storage.CheckWritable(ctx, e.Workspace.Root()); err != nil {
+		return fmt.Errorf("--verdicts are kept in the workspace: %w", err)
+	}
+	return nil
 }
 
 // Listen listens on the address of a flag --listen, which its errors name.
@@ -226,8 +250,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	if notCheckpoint {
 		named = "model " + cmp.Or(opened.Record.Origin.Model, opened.Record.Origin.File)
 	}
-	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), estimate: estimate, threads: allotment.Threads, queue: f.queue,
-		timeout: f.timeout}, nil
+	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), lists: w.Path(w.InRun("facts")), workspace: w.Root(),
+		takesVerdicts: f.verdicts, estimate: estimate, threads: allotment.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
 // asked names the graph of --graph for its sizes: train is the graph of the test split's queries.

@@ -32,6 +32,9 @@ type settings struct {
 	timeout        time.Duration
 	// report is the URL of the workspace's report, which need not exist.
 	report string
+	// lists is the URL of the folder of the run's lists of new facts, workspace that of the verdicts; "" for none.
+	lists, workspace string
+	takesVerdicts    bool // from people, at POST /verdicts
 	// local is set if the server listens on loopback only. It then refuses requests for other hosts, which a page of
 	// another site could send after it made its own name lead to this machine.
 	local bool
@@ -58,6 +61,7 @@ type server struct {
 	reports   chan struct{}               // holds a value for each request that has the report in memory
 	relations []byte                      // the response of /relations without an entity
 	fitting   fitting
+	said      said
 	names     *names.Index // of the entities
 }
 
@@ -65,6 +69,7 @@ type server struct {
 type shared struct {
 	connections *connections
 	guard       *http.CrossOriginProtection
+	listing     chan struct{} // holds a value while a request has a list in memory
 	admission   *admission
 	measures    *measures
 	logging     sync.Mutex
@@ -81,7 +86,8 @@ type route struct {
 }
 
 func newServer(o settings) (*server, error) {
-	common := &shared{connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection()}
+	common := &shared{connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection(),
+		listing: make(chan struct{}, 1)}
 	common.measures = newMeasures(common.admission)
 	return common.server(o)
 }
@@ -110,6 +116,9 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodGet, "/entities", false, s.listEntities},
 		{http.MethodGet, "/entity", true, s.showEntity},
 		{http.MethodGet, "/facts", true, s.listFacts},
+		{http.MethodGet, "/list", true, s.showList},
+		{http.MethodGet, "/verdicts", false, s.listVerdicts},
+		{http.MethodPost, "/verdicts", true, s.judge},
 		{http.MethodGet, "/relations", false, s.listRelations},
 		{http.MethodGet, "/types", false, s.listTypes},
 		{http.MethodGet, "/healthz", false, s.showHealth},

@@ -689,7 +689,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	s, address := start(t)
 	want := health{Status: "ok", Checkpoint: s.model.Checkpoint(), Entities: 24, Relations: 2, Probabilities: "fitting 0%"}
-	if got := send(t, "GET", address+"/healthz", ""); got.status != 200 || read[health](t, got) != want {
+	if got := send(t, "GET", address+"/healthz", ""); got.status != 200 || !cmp.Equal(read[health](t, got), want) {
 		t.Errorf("%+v", got)
 	}
 	s.stop()
@@ -703,7 +703,7 @@ func TestHealth(t *testing.T) {
 	}
 	defer response.Body.Close()
 	var got health
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || got != want {
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v: %+v", err, got)
 	}
 }

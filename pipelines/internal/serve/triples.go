@@ -24,8 +24,8 @@ type triple struct {
 	Known       bool       `json:"known"`
 }
 
-// triples is the response of /score.
-type triples struct {
+// scoreResponse is the response of /score.
+type scoreResponse struct {
 	Triples []triple `json:"triples"`
 	// Probabilities is as in health.
 	Probabilities string `json:"probabilities"`
@@ -54,7 +54,7 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// The triples in the terms of the page.
-	response := triples{make([]triple, len(scored)), state}
+	response := scoreResponse{make([]triple, len(scored)), state}
 	for i, t := range scored {
 		response.Triples[i] = triple{
 			Head: t.Head, Relation: t.Relation, Tail: t.Tail, Probability: t.Probability, Odds: model.Odds(t.Probability),

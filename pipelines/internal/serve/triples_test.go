@@ -28,7 +28,7 @@ func TestScoreTriples(t *testing.T) {
 		if err != nil || got.status != http.StatusOK {
 			t.Fatalf("%d %s, error %v", got.status, got.text, err)
 		}
-		for i, of := range read[triples](t, got).Triples {
+		for i, of := range read[scoreResponse](t, got).Triples {
 			named := model.ScoredTriple{Triple: model.Triple{Head: of.Head, Relation: of.Relation, Tail: of.Tail}, Hops: of.Hops, Known: of.Known}
 			named.AsTail = model.Side{Score: of.TailScore, Rank: of.TailRank}
 			named.AsHead = model.Side{Score: of.HeadScore, Rank: of.HeadRank}
@@ -36,7 +36,7 @@ func TestScoreTriples(t *testing.T) {
 				t.Errorf("triple %d (-library +served):\n%s", i, diff)
 			}
 		}
-		if n := len(read[triples](t, got).Triples); n != len(want) {
+		if n := len(read[scoreResponse](t, got).Triples); n != len(want) {
 			t.Errorf("%d triples, want %d", n, len(want))
 		}
 	}

@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tagnet/formats/input/triples"
+	"tagnet/formats/storage"
+	"tagnet/formats/workspace/verdicts"
+	"tagnet/model"
+	"tagnet/pipelines/internal/cli/command"
+)
+
+// said is what a server has read of the workspace's verdicts, which other processes may add to.
+type said struct {
+	sync.Mutex
+	judged  verdicts.Judged
+	written time.Time // when the file was, unless it was so late that the next verdict may have the same time
+}
+
+// verdict is the body of POST /verdicts, or a verdict that counts.
+type verdict struct {
+	Head     string `json:"head"`
+	Relation string `json:"relation"`
+	Tail     string `json:"tail"`
+	Verdict  string `json:"verdict"`
+	Who      string `json:"who,omitempty"`
+}
+
+// verdictsResponse is the response of GET /verdicts.
+type verdictsResponse struct {
+	Verdicts []verdict `json:"verdicts"`
+}
+
+// writtenAt returns when a file on this machine was written, else the zero time.
+func writtenAt(url string) (when time.Time) {
+	if info, err := os.Stat(strings.TrimPrefix(url, "file://")); err == nil {
+		when = info.ModTime()
+	}
+	return when
+}
+
+// judged returns the verdicts that count now, and has the model use them. Its error is a failure.
+func (s *server) judged(ctx context.Context) (verdicts.Judged, error) {
+	s.said.Lock()
+	defer s.said.Unlock()
+	url, begun := storage.Join(s.workspace, verdicts.File), time.Now()
+	at := writtenAt(url)
+	if s.workspace == "" || !at.IsZero() && at.Equal(s.said.written) {
+		return s.said.judged, nil
+	}
+	read, err := verdicts.Read(ctx, url)
+	if err == nil && read.SHA256 != s.said.judged.SHA256 {
+		err = s.model.ReadVerdicts(ctx)
+	}
+	if err != nil {
+		return s.said.judged, &failure{status: http.StatusInternalServerError, Text: command.OneLine(err)}
+	}
+	if s.said.judged, s.said.written = read, at; begun.Sub(at) < time.Second {
+		s.said.written = time.Time{}
+	}
+	return read, nil
+}
+
+// judge keeps a verdict.
+func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	if !s.takesVerdicts {
+		return &failure{status: http.StatusForbidden, Text: "this server takes no verdicts: start serve with --verdicts"}
+	}
+	v, err := decode[verdict](w, r, []string{"head", "relation", "tail", "verdict", "who"}, "head, relation, tail and verdict")
+	if err != nil {
+		return err
+	}
+	const mostWho = 200
+	judgments := []verdicts.Judgment{verdicts.True, verdicts.False, verdicts.Undo}
+	reason, _ := triples.Check(v.Head, v.Relation, v.Tail)
+	switch {
+	case reason != "":
+		return invalid("%s", reason)
+	case !slices.Contains(judgments, verdicts.Judgment(v.Verdict)) || len(v.Who) > mostWho:
+		return invalid("verdict is %q of %q: want true, false or undo, of at most %d bytes", v.Verdict, v.Who, mostWho)
+	}
+	err = s.model.Judge(r.Context(), model.Verdict{Triple: model.Triple{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: v.Verdict, Who: v.Who})
+	if unknown := (*model.UnknownNameError)(nil); errors.As(err, &unknown) {
+		return unknown
+	}
+	if err != nil {
+		return fmt.Errorf("keeping a verdict: %w", err)
+	}
+	return writeJSON(w, http.StatusOK, s.health(r.Context()))
+}
+
+// listVerdicts lists the verdicts that count, in the order in which they were given.
+func (s *server) listVerdicts(w http.ResponseWriter, r *http.Request) error {
+	if _, err := parameters(r); err != nil {
+		return err
+	}
+	judged, err := s.judged(r.Context())
+	if err != nil {
+		return err
+	}
+	response := verdictsResponse{[]verdict{}}
+	byLine := func(a, b verdicts.Fact) int { return cmp.Compare(judged.Lines[a], judged.Lines[b]) }
+	for _, f := range slices.SortedFunc(maps.Keys(judged.True), byLine) {
+		response.Verdicts = append(response.Verdicts, verdict{Head: f.Head, Relation: f.Relation, Tail: f.Tail, Verdict: fmt.Sprint(judged.True[f])})
+	}
+	return writeJSON(w, http.StatusOK, response)
+}
