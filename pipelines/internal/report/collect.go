@@ -37,6 +37,7 @@ type evidence struct {
 	protocols   []evaluation // by other protocols than the usual one
 	messages    []counts.Summary
 	rules       probabilities.Found
+	list        newFacts
 	runs        []*evidence      // of the workspace, this one included, if there are several
 	gaps        map[string][]gap // by section
 	failure     error            // of the first file that is damaged, or whose storage failed
@@ -55,6 +56,7 @@ const (
 	configurationSection = "configuration"
 	rulesSection         = "rules"
 	runsSection          = "runs"
+	listSection          = "facts"
 )
 
 // collect reads a workspace. Outputs that are not complete, or that were made from another graph than
@@ -77,6 +79,7 @@ func collect(ctx context.Context, w workspace.Workspace, seed int64) (*evidence,
 			return cmp.Or(a.Layers-b.Layers, a.Delta-b.Delta)
 		})
 	}
+	e.readList(ctx)
 	e.readRuns(ctx)
 	if err := cmp.Or(ctx.Err(), e.failure); err != nil {
 		return nil, err

@@ -10,10 +10,12 @@ import (
 // compose returns the page.
 func (e *evidence) compose() page {
 	title := "Trained model"
-	switch {
+	switch unmeasured := e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0; {
 	case e.givenModel() != nil:
 		title = "Pretrained model"
-	case e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0:
+	case unmeasured && e.list.name != "":
+		title = "New facts"
+	case unmeasured:
 		title = "Dataset"
 	}
 	switch {
@@ -24,8 +26,8 @@ func (e *evidence) compose() page {
 		title += ": " + e.graph.Dataset
 	}
 	p := page{Title: title, Subtitle: e.subtitle(), Findings: e.findings(), Tiles: e.tiles()}
-	for _, s := range []section{e.composeRuns(), e.composeData(), e.composeRules(), e.composeTraining(), e.composeEvaluation(), e.composeMessages(),
-		e.composeConfiguration()} {
+	for _, s := range []section{e.composeRuns(), e.composeList(), e.composeData(), e.composeRules(), e.composeTraining(), e.composeEvaluation(),
+		e.composeMessages(), e.composeConfiguration()} {
 		s.Gaps = e.gaps[s.ID]
 		if s.Title != "" {
 			p.Sections = append(p.Sections, s)
@@ -73,6 +75,9 @@ func (e *evidence) tiles() []tile {
 		if !math.IsNaN(saved.notEmpty) {
 			tiles = append(tiles, tile{percent(saved.notEmpty), "Messages saved", "of those not empty; " + saved.by})
 		}
+	}
+	if l := e.list; l.name != "" {
+		tiles = append(tiles, tile{count(l.summary.Listed), "New facts", fmt.Sprintf("listed; %.0f with p ≥ 0.5", l.relations[""][2])})
 	}
 	if g := e.graph; g != nil {
 		prefix, inference := "", g.InferenceGraph

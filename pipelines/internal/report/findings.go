@@ -30,6 +30,7 @@ func (e *evidence) findings() []string {
 		said = append(said, fmt.Sprintf("Truncation leaves out %s of the messages that propagation along every edge in every layer sends, and %s of those "+
 			"that are not empty.", percent(s.all), percent(s.notEmpty)))
 	}
+	said = append(said, e.missingMirrors())
 	return slices.DeleteFunc(said, func(sentence string) bool { return sentence == "" })
 }
 
