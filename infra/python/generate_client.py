@@ -45,7 +45,7 @@ def typed(value: Any, *types: type) -> Any:
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 # The page is for browsers, and a client has the description already.
-LEFT_OUT = {"page", "report", "style", "script", "factsScript", "description"}
+LEFT_OUT = {"page", "report", "style", "script", "factsScript", "listScript", "description"}
 
 
 def snake(name: str) -> str:

@@ -102,11 +102,12 @@ class Answer:
         other_rank: As rank.
         hops: The least number of edges from the source without the fact itself; null if it is out of reach of
             the model's layers.
-        known: The answer is a fact of the data, and scored without it.
+        known: The answer is a fact of the data, and scored without it, or a person judged it.
         probability: The probability that the fact is true, given that the data do not state it, the same
             wherever the fact is queried; left out as long as there are no probabilities, and where too few
             facts of the relation are known.
         odds: The probability as people read it, such as: about 9 in 10.
+        verdict: What a person said of the fact; left out where nobody did.
     """
 
     entity: str
@@ -118,6 +119,7 @@ class Answer:
     known: bool
     probability: float | None = None
     odds: str | None = None
+    verdict: str | None = None
 
     @classmethod
     def read(cls, value: Any) -> Answer:
@@ -132,6 +134,7 @@ class Answer:
             known=typed(value["known"], bool),
             probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
             odds=None if value.get("odds") is None else typed(value.get("odds"), str),
+            verdict=None if value.get("verdict") is None else typed(value.get("verdict"), str),
         )
 
 
@@ -292,6 +295,109 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class FactList:
+    """The schema FactList.
+
+    Attributes:
+        name: The name of the list; empty if the run has none.
+        relations: Those of all facts of the list.
+        facts: How many match.
+        judging: Whether POST /verdicts takes verdicts.
+    """
+
+    name: str
+    relations: list[str]
+    facts: int
+    listed: list[ListedFact]
+    judging: bool
+
+    @classmethod
+    def read(cls, value: Any) -> FactList:
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            name=typed(value["name"], str),
+            relations=[typed(item, str) for item in typed(value["relations"], list)],
+            facts=typed(value["facts"], int),
+            listed=[ListedFact.read(item) for item in typed(value["listed"], list)],
+            judging=typed(value["judging"], bool),
+        )
+
+
+@dataclass(frozen=True)
+class ListedFact:
+    """The schema ListedFact.
+
+    Attributes:
+        position: That in the whole list, which has the most probable fact first.
+        hops: The least number of edges from head to tail; null if it is out of reach of the model's layers.
+        probability: As that of an answer, when the list was made.
+        odds: As those of an answer.
+        verdict: What a person said of the fact; left out where nobody did.
+    """
+
+    position: int
+    head: str
+    relation: str
+    tail: str
+    hops: int | None
+    probability: float | None = None
+    odds: str | None = None
+    verdict: str | None = None
+
+    @classmethod
+    def read(cls, value: Any) -> ListedFact:
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            position=typed(value["position"], int),
+            head=typed(value["head"], str),
+            relation=typed(value["relation"], str),
+            tail=typed(value["tail"], str),
+            hops=None if value["hops"] is None else typed(value["hops"], int),
+            probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
+            odds=None if value.get("odds") is None else typed(value.get("odds"), str),
+            verdict=None if value.get("verdict") is None else typed(value.get("verdict"), str),
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The schema Verdict.
+
+    Attributes:
+        who: Who says it, to be kept with it. It is not listed.
+    """
+
+    head: str
+    relation: str
+    tail: str
+    verdict: str
+    who: str | None = None
+
+    @classmethod
+    def read(cls, value: Any) -> Verdict:
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(
+            head=typed(value["head"], str),
+            relation=typed(value["relation"], str),
+            tail=typed(value["tail"], str),
+            verdict=typed(value["verdict"], str),
+            who=None if value.get("who") is None else typed(value.get("who"), str),
+        )
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The schema Verdicts."""
+
+    verdicts: list[Verdict]
+
+    @classmethod
+    def read(cls, value: Any) -> Verdicts:
+        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
+        return cls(verdicts=[Verdict.read(item) for item in typed(value["verdicts"], list)])
+
+
+@dataclass(frozen=True)
 class Relations:
     """The schema Relations.
 
@@ -320,7 +426,9 @@ class Health:
 
     Attributes:
         probabilities: Whether answers have probabilities: ready, fitting 34%, or none and why.
+        verdicts: The number of facts that people judged.
         presumed: How many facts probabilities presume to be missing, in a sentence.
+        told: What verdicts tell of how many facts are missing, in sentences.
     """
 
     status: str
@@ -328,7 +436,9 @@ class Health:
     entities: int
     relations: int
     probabilities: str
+    verdicts: int
     presumed: str | None = None
+    told: list[str] | None = None
 
     @classmethod
     def read(cls, value: Any) -> Health:
@@ -339,7 +449,9 @@ class Health:
             entities=typed(value["entities"], int),
             relations=typed(value["relations"], int),
             probabilities=typed(value["probabilities"], str),
+            verdicts=typed(value["verdicts"], int),
             presumed=None if value.get("presumed") is None else typed(value.get("presumed"), str),
+            told=None if value.get("told") is None else [typed(item, str) for item in typed(value.get("told"), list)],
         )
 
 
@@ -609,6 +721,58 @@ class Operations:
         return self._transport(
             "GET", "/facts", {"entity": entity, "relation": relation, "limit": limit, "offset": offset}, None, Facts.read
         )
+
+    def listed(
+        self,
+        *,
+        relation: str | None = None,
+        name: str | None = None,
+        judged: bool | None = None,
+        sort: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> FactList:
+        """The facts of the newest list of new facts that the run has, as the command discover writes it; an empty one
+        without a list.
+
+        Args:
+            relation: Only facts of the relation.
+            name: Only facts of which an entity has this in its name, whatever the case and the accents of its
+                letters.
+            judged: List facts that people judged, too.
+            sort: The order; probability is that of the list.
+            limit: The most facts to return.
+            offset: How many facts to leave out before.
+
+        Returns:
+            FactList: The facts, or the file.
+        """
+        return self._transport(
+            "GET",
+            "/list",
+            {"relation": relation, "name": name, "judged": judged, "sort": sort, "limit": limit, "offset": offset},
+            None,
+            FactList.read,
+        )
+
+    def verdicts(self) -> Verdicts:
+        """What people said of facts: of each fact the last verdict, unless it was undone.
+
+        Returns:
+            Verdicts: The verdicts, in the order in which they were given.
+        """
+        return self._transport("GET", "/verdicts", {}, None, Verdicts.read)
+
+    def judge(self, request: Verdict) -> Health:
+        """Say that a fact is true or false, or take back what was said. A judged fact is no new answer any more.
+
+        Args:
+            request: At most 128 KiB.
+
+        Returns:
+            Health: The verdict is kept; how many there are, and what they tell.
+        """
+        return self._transport("POST", "/verdicts", {}, {k: v for k, v in asdict(request).items() if v is not None}, Health.read)
 
     def relations(self, entity: str | None = None) -> Relations:
         """The names of all relations, or those that an entity has and may have.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
@@ -10,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from . import binary
 
 if TYPE_CHECKING:
     import os
@@ -20,6 +23,7 @@ Table = TypeVar("Table", "pd.DataFrame", pa.Table)
 
 
 SPLITS = ["train", "valid", "test"]
+TRIPLE = ["head", "relation", "tail"]
 
 
 def splits(named: str) -> list[str]:
@@ -219,6 +223,74 @@ class Workspace(Generic[Table]):
         folder = self._complete(self._run / "messages" / split, "messages", f", split={split!r}")
         return self._give(pq.read_table(folder / "messages"))
 
+    # What people said of facts.
+
+    def verdicts(self) -> Table:
+        """Returns the facts that people judged: `head`, `relation`, `tail`, `verdict` (True or False), `time` and `who`.
+
+        The last verdict on a fact counts, and facts whose verdict was undone are left out. Without a verdict the table is empty.
+        """
+        path, said = self.path / "verdicts.tsv", {}
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        columns = [*TRIPLE, "verdict", "time", "who"]
+        for number, line in enumerate(text.split("\n")):
+            fields = [_field(field) for field in line.rstrip("\r").split("\t")]
+            names = [field.strip().lower() for field in fields]
+            if number == 0 and set(TRIPLE) <= set(names):
+                columns = names
+                continue
+            row = dict(zip(columns, fields))
+            verdict = row.get("verdict", "").strip().lower()
+            if not verdict:
+                continue
+            fact = tuple(row[column] for column in TRIPLE)
+            said.pop(fact, None)
+            if verdict != "undo":
+                said[fact] = {**row, "verdict": verdict == "true"}
+        schema = pa.schema(
+            [*((column, pa.string()) for column in TRIPLE), ("verdict", pa.bool_()), ("time", pa.string()), ("who", pa.string())]
+        )
+        return self._give(pa.Table.from_pylist([{name: row.get(name, "") for name in schema.names} for row in said.values()], schema))
+
+    def judge(
+        self,
+        head: Any,
+        relation: str | None = None,
+        tail: str | None = None,
+        verdict: bool | str | None = None,
+        *,
+        who: str | None = None,
+        progress: binary.Progress | None = None,
+    ) -> binary.Outcome:
+        """Says whether facts are true: such facts are no new ones any more, and verdicts tell how many facts are missing.
+
+        Args:
+            head: the head of one fact; or a table with the columns head, relation, tail and verdict, such as a list of `new_facts`
+                to which the column was added. Its rows without a verdict are left out.
+            relation: the relation of one fact.
+            tail: its tail.
+            verdict: True, False, or "undo", which takes back what was said before.
+            who: the name that is kept with the verdicts.
+            progress: as of `run`.
+
+        Raises:
+            ValueError: a column is missing, a verdict is none of these, or a name has a tab, a line break or NUL.
+            CommandError: the program's, as of `run`; then no verdict is kept.
+        """
+        columns, rows = [*TRIPLE, "verdict"], [(head, relation, tail, verdict)]
+        if not isinstance(head, str):
+            there = list(getattr(head, "column_names", getattr(head, "columns", [])))
+            if not set(columns) <= set(there):
+                raise ValueError(f"the columns are {', '.join(map(str, there))}: judge needs {', '.join(columns)}")
+            rows = list(zip(*(head[column].to_pylist() if isinstance(head, pa.Table) else head[column] for column in columns)))
+        lines = [columns, *([*map(_written, fact), said] for *fact, value in rows if (said := _verdict(value)))]
+        if len(lines) == 1:
+            raise ValueError("no fact has a verdict")
+        with tempfile.TemporaryDirectory(prefix="tagnet-") as folder:
+            file = Path(folder) / "judged.tsv"
+            file.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8", newline="\n")
+            return binary.run("review", workspace=self.path, file=file, who=who, progress=progress)
+
     # How they are read.
 
     @property
@@ -279,6 +351,33 @@ def _call(command: str, path: Path, run: str | None, more: str = "") -> str:
     if command in ("preprocess", "train", "score", "ask"):
         return f"tagnet.{command}(workspace={str(path)!r}{named}{more}) makes it"
     return f"tagnet.run({command!r}, workspace={str(path)!r}{named}{more}) makes it"
+
+
+def _verdict(value: Any) -> str:
+    """Returns a verdict as text, "" for none: a table has NaN or None where nobody judged."""
+    said = str(value).strip().lower()
+    if said in ("", "none", "nan", "<na>"):
+        return ""
+    if said not in ("true", "false", "undo"):
+        raise ValueError(f"the verdict is {value!r}: want True, False or 'undo'")
+    return said
+
+
+def _written(name: Any) -> str:
+    """Returns a name as a field of tab-separated text."""
+    text = str(name)
+    if any(mark in text for mark in "\t\n\r\0"):
+        raise ValueError(f"the name {text!r} has a tab, a line break or NUL")
+    return json.dumps(text, ensure_ascii=False) if text.startswith('"') else text
+
+
+def _field(text: str) -> str:
+    """Returns the name that a field of tab-separated text has."""
+    try:
+        name = json.loads(text) if text.startswith('"') else text
+    except ValueError:
+        return text
+    return name if isinstance(name, str) else text
 
 
 def _ipc(path: Path) -> pa.Table:

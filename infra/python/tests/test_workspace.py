@@ -116,3 +116,48 @@ def test_what_is_missing_is_named_with_its_command(sample, tmp_path):
     }.items():
         with pytest.raises((tagnet.NotCompleteError, ValueError), match=message):
             call()
+
+
+def test_verdicts_are_those_that_count(copied):
+    ws = tagnet.open(copied)
+    assert list(ws.verdicts().columns) == ["head", "relation", "tail", "verdict", "time", "who"] and len(ws.verdicts()) == 0
+    lines = [
+        "tail\tHead\trelation\tverdict\twho",
+        'b\t"\\"a\\""\tr\tfalse\tAda',
+        "c\ta\tr\ttrue\t",
+        "c\ta\tr\tundo\t",
+        'b\t"\\"a\\""\tr\tTrue\tBen',
+        "d\ta\tr\t\t",
+    ]
+    (copied / "verdicts.tsv").write_text("\ufeff" + "\n".join(lines) + "\n", encoding="utf-8")
+    assert ws.verdicts().values.tolist() == [['"a"', "r", "b", True, "", "Ben"]]
+    (copied / "verdicts.tsv").write_text("a\tr\tb\tfalse\r\n", encoding="utf-8")
+    assert tagnet.open(copied, arrow=True).verdicts().to_pylist() == [
+        {"head": "a", "relation": "r", "tail": "b", "verdict": False, "time": "", "who": ""}
+    ]
+
+
+def test_judged_facts_are_kept(copied):
+    ws = tagnet.open(copied)
+    first, second, third, *_ = ws.new_facts("lists")[["head", "relation", "tail"]].values.tolist()
+    ws.judge(*first, True, who="Ada")
+    listed = ws.new_facts("lists")
+    listed["verdict"] = [None, False, "true", *[float("nan")] * (len(listed) - 3)]
+    ws.judge(listed)
+    said = ws.verdicts()
+    assert said[["head", "relation", "tail", "verdict"]].values.tolist() == [[*first, True], [*second, False], [*third, True]]
+    assert said["who"].tolist()[0] == "Ada" and all(said["time"])
+    ws.judge(*first, "undo")
+    assert len(ws.verdicts()) == 2
+    with pytest.raises(tagnet.CommandError, match="unknown entity"):
+        ws.judge("Nobody At All", first[1], first[2], True)
+    for facts, message in [
+        (listed.drop(columns="verdict"), "judge needs head, relation, tail, verdict"),
+        (listed.assign(verdict=None), "no fact has a verdict"),
+        (listed.assign(verdict="maybe"), "want True, False or 'undo'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ws.judge(facts)
+    with pytest.raises(ValueError, match="has a tab"):
+        ws.judge("a\tb", "r", "c", True)
+    assert len(ws.verdicts()) == 2
