@@ -40,6 +40,10 @@ func (m *Model) ReadVerdicts(ctx context.Context, folder string) (Verdicts, erro
 		return v, err
 	}
 	v.Text, v.SHA256, v.ByName = read.Text, read.SHA256, read.True
+	if v.SHA256 == "" {
+		m.Judge(nil)
+		return v, nil
+	}
 	isTrue, lookup := map[graph.Fact]bool{}, m.KG.Lookup(m.View)
 	for f, is := range read.True {
 		fact, err := factOf(ctx, lookup, f)
@@ -59,10 +63,6 @@ func (m *Model) ReadVerdicts(ctx context.Context, folder string) (Verdicts, erro
 		v.Said = append(v.Said, Said{Fact: fact, True: is, Weight: read.Weights[f]})
 	}
 	sortSaid(v.Said)
-	if v.SHA256 == "" {
-		m.Judge(nil)
-		return v, nil
-	}
 	j := NewJudged(isTrue, m.Graph.BaseRelations)
 	j.SHA256 = v.SHA256
 	m.Judge(j)

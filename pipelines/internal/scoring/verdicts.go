@@ -11,6 +11,13 @@ import (
 
 // readVerdicts reads what people said of the graph's facts.
 func (a *Asking) readVerdicts(ctx context.Context) (err error) {
+	if a.Model.Graph.IsOutline() {
+		there, err := storage.Exists(ctx, a.E.Workspace.Path(verdicts.File))
+		if there {
+			a.E.Say("verdicts are not used: --bundles does not hold the names that they are about")
+		}
+		return err
+	}
 	if a.said, err = a.Model.ReadVerdicts(ctx, a.E.Workspace.Root()); err != nil {
 		return err
 	}
