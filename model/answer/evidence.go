@@ -14,7 +14,7 @@ import (
 	"tagnet/model/graph"
 )
 
-// Said is what a person said of a fact. Weight is that of probability.Judgment.
+// Said is a judged fact. Weight is how much it counts, as in probability.Judgment.
 type Said struct {
 	graph.Fact
 	True   bool
@@ -157,7 +157,7 @@ func (v *Evidence) judgments(common float64, relation int32) (list []probability
 type Told struct {
 	Common probability.Posterior `json:"common"`
 	// Own are those of relations with many judged facts, by id.
-	Own map[string]probability.Posterior `json:"own,omitempty"`
+	Own map[int32]probability.Posterior `json:"own,omitempty"`
 	// Sure and True contradict: of so many judged facts, which have a mean probability of Said, so many are true. They
 	// are zero where the two agree.
 	Sure int     `json:"sure,omitempty"`
@@ -174,7 +174,7 @@ func (v *Evidence) Tell() (told Told, enough bool, err error) {
 	if err != nil {
 		return told, false, err
 	}
-	told.Common, told.Own = probability.PosteriorOf(all, nil), map[string]probability.Posterior{}
+	told.Common, told.Own = probability.PosteriorOf(all, nil), map[int32]probability.Posterior{}
 	of := map[int32]int{}
 	for _, s := range v.said {
 		of[s.Relation]++
@@ -194,7 +194,7 @@ func (v *Evidence) Tell() (told Told, enough bool, err error) {
 		if err != nil {
 			return told, false, err
 		}
-		told.Own[fmt.Sprint(r)] = probability.PosteriorOf(judged, prior)
+		told.Own[r] = probability.PosteriorOf(judged, prior)
 	}
 	told.contradict(all)
 	return told, true, nil
@@ -226,19 +226,13 @@ func sortSaid(said []Said) {
 	slices.SortFunc(said, func(a, b Said) int { return a.Compare(b.Fact) })
 }
 
-// RelationOf returns the relation of a key of Own.
-func RelationOf(key string) (id int32) {
-	_, _ = fmt.Sscan(key, &id)
-	return id
-}
-
 // Lines says what is told in a line, of relations with an own share too, and that it contradicts the probabilities.
 func (t Told) Lines(relations []string) []string {
 	lines := []string{fmt.Sprintf("%d verdicts: between %s and %s of the facts are missing, %s", t.Common.Judged, percent(t.Common.Low), percent(t.Common.High),
 		percent(t.Common.Share))}
-	for _, key := range slices.Sorted(maps.Keys(t.Own)) {
-		p := t.Own[key]
-		lines = append(lines, fmt.Sprintf("%d of them on %s: between %s and %s, %s", p.Judged, names.Escape(relations[RelationOf(key)]), percent(p.Low),
+	for _, r := range slices.Sorted(maps.Keys(t.Own)) {
+		p := t.Own[r]
+		lines = append(lines, fmt.Sprintf("%d of them on %s: between %s and %s, %s", p.Judged, names.Escape(relations[r]), percent(p.Low),
 			percent(p.High), percent(p.Share)))
 	}
 	if t.Sure > 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
@@ -142,8 +141,8 @@ func (t Told) Presumed(said probability.Presumed) probability.Presumed {
 	}
 	own := said.Own()
 	for r, p := range t.Own {
-		if id, err := strconv.Atoi(r); err == nil && own[int32(id)] == 0 {
-			own[int32(id)] = p.Share
+		if own[r] == 0 {
+			own[r] = p.Share
 		}
 	}
 	presumed := probability.OwnShares(t.Common.Share, own)
