@@ -26,7 +26,7 @@ type Verdict struct {
 	Weight float64
 }
 
-// Judgment is what a verdict says.
+// Judgment is the value of a verdict: true, false or undo.
 type Judgment string
 
 // The judgments. Undo takes back those before it.

@@ -61,6 +61,7 @@ func Read(ctx context.Context, url string) (Judged, error) {
 		delete(j.True, v.Fact)
 		delete(j.Lines, v.Fact)
 		delete(j.Weights, v.Fact)
+		delete(j.Who, v.Fact)
 		if v.Judgment == Undo {
 			return
 		}
