@@ -107,7 +107,7 @@ func (d *Division) skip(start string) (rest string, separator rune) {
 	return rest, separator
 }
 
-// separators are those of CSV.
+// separators are the characters that may separate the columns of CSV.
 var separators = []rune{',', ';', '|'}
 
 // separatorOf returns the separator of CSV: the one by which the first line has names of columns, or the only one by

@@ -18,7 +18,7 @@ type Labels struct {
 	names  map[string]string // by id
 	labels map[string]bool   // the names
 	strict bool
-	// Columns are those that are read.
+	// Columns are the columns of the table that are read.
 	Columns PairColumns
 	// Missing counts the ids, as often as they occur, that have no label and remain as they are.
 	Missing int64
