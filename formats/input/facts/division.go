@@ -129,7 +129,7 @@ func separatorOf(start string, more bool, o Options) (rune, error) {
 	var fit, strict []rune
 	best, most := ',', 1
 	for _, separator := range separators {
-		fields := Division{Separator: separator}.fields(strings.TrimRight(first, "\r"))
+		fields := Division{Separator: separator}.ofLine(first)
 		if _, heading := usual(fields); heading || NamedColumns(o.Columns) && slices.ContainsFunc(fields, named) {
 			return separator, nil
 		}
@@ -158,7 +158,7 @@ func separatorOf(start string, more bool, o Options) (rune, error) {
 	}
 	var ways []string
 	for _, separator := range fit[:2] {
-		fields := Division{Separator: separator}.fields(strings.TrimRight(first, "\r"))
+		fields := Division{Separator: separator}.ofLine(first)
 		ways = append(ways, fmt.Sprintf("by %q (%.99q)", separator, fields))
 	}
 	return 0, remedy.Errorf(remedy.Do("write sep=%c or sep=%c in a line of its own before the first", fit[0], fit[1]),
@@ -211,7 +211,10 @@ func allQuoted(lines []string) (quoted bool) {
 	return quoted
 }
 
-// fields returns the fields of a line.
+// ofLine returns the fields of a line with its end.
+func (d Division) ofLine(line string) []string { return d.fields(strings.TrimRight(line, "\r\n")) }
+
+// fields returns the fields of a row. In one that is read, a carriage return is part of the last.
 func (d Division) fields(line string) []string {
 	if d.Separator != '\t' {
 		records := csv.NewReader(strings.NewReader(line))
@@ -237,9 +240,9 @@ var marks = strings.NewReplacer(`\"`, `"`, `""`, `"`, `\\`, `\`)
 // unless they look like facts. It returns how many lines there are before the heading or the first row.
 func (d *Division) comments(all []string, o Options) (before int) {
 	var comments []int
-	width := func(i int) int { return len(d.fields(strings.TrimRight(all[i], "\r\n"))) }
+	width := func(i int) int { return len(d.ofLine(all[i])) }
 	for i, line := range all {
-		fields := d.fields(strings.TrimRight(line, "\r\n"))
+		fields := d.ofLine(line)
 		_, heading := usual(fields)
 		heading = heading && !o.NoHeader
 		switch {
@@ -275,10 +278,10 @@ func (d *Division) hasRowNames(lines []string) bool {
 	if len(lines) < 2 {
 		return false
 	}
-	fields, names := len(d.fields(strings.TrimRight(lines[0], "\r\n"))), map[string]bool{}
+	fields, names := len(d.ofLine(lines[0])), map[string]bool{}
 	ends := false // some line has a last field
 	for _, line := range lines[1:] {
-		row := d.fields(strings.TrimRight(line, "\r\n"))
+		row := d.ofLine(line)
 		switch {
 		case line == lines[0]:
 			clear(names)
