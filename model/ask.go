@@ -207,6 +207,6 @@ func (m *Model) named(relation int32, j *answer.Estimated) Answer {
 	return Answer{
 		Entity: m.opened.View.Entities[j.Entity(relation)], Probability: p, Odds: Odds(p), Score: asked.Score, Rank: asked.Rank,
 		OtherScore: other.Score, OtherRank: other.Rank, Hops: Hops(j.Hops), Known: j.Known,
-		Verdict: j.Verdict.String(),
+		Verdict: string(j.Verdict),
 	}
 }

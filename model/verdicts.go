@@ -35,7 +35,7 @@ func (m *Model) Judge(ctx context.Context, list ...Verdict) error {
 	kept := make([]verdicts.Verdict, len(list))
 	for i, v := range list {
 		judgment := verdicts.Judgment(v.Judgment)
-		if judgment != verdicts.True && judgment != verdicts.False && judgment != verdicts.Undo {
+		if !judgment.IsValid() {
 			return fmt.Errorf("verdict %d is %q, want true, false or undo", i+1, v.Judgment)
 		}
 		kept[i] = verdicts.Verdict{Fact: verdicts.Fact{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: judgment, Time: verdicts.Now(), Who: v.Who,

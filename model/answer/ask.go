@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
 )
@@ -49,7 +50,7 @@ type Estimated struct {
 	probability.Estimate
 	// Known reports whether it is a known fact, or judged, with that Verdict.
 	Known   bool
-	Verdict Verdict
+	Verdict verdicts.Judgment
 }
 
 // Entity returns the answer to a query with the relation.

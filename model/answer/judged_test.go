@@ -3,6 +3,7 @@ package answer_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"tagnet/model/answer"
@@ -47,7 +48,11 @@ func TestJudged(t *testing.T) {
 			}
 		}
 	}
-	over.Judge(answer.NewJudged(verdicts, int(base)))
+	var said []answer.Said
+	for f, is := range verdicts {
+		said = append(said, answer.Said{Fact: f, True: is})
+	}
+	over.Judge(answer.NewJudged(said, int(base)))
 	// judgedOf are the judged facts of a query.
 	judgedOf := func(q graph.Query) (n, isTrue int) {
 		for f, is := range verdicts {
@@ -69,7 +74,7 @@ func TestJudged(t *testing.T) {
 		for _, a := range of.List {
 			is, judged := verdicts[a.Fact]
 			switch {
-			case judged != (a.Verdict != answer.NotJudged) || judged && is != (a.Verdict == answer.JudgedTrue):
+			case judged != (a.Verdict != "") || judged && string(a.Verdict) != strconv.FormatBool(is):
 				t.Fatalf("%+v has the verdict %v", a.Fact, a.Verdict)
 			case judged && !a.Known:
 				t.Fatalf("%+v is judged and a new answer", a.Fact)

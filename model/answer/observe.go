@@ -62,7 +62,7 @@ func (m *Model) newCandidates(ctx context.Context, queries []graph.Query, k int,
 	judged := m.Judged()
 	kept := make([]int, len(queries))
 	keep := func(query int, f graph.Fact, _ int64) bool {
-		if judged.has(f) || kept[query] == k {
+		if judged.Verdict(f) != "" || kept[query] == k {
 			return false
 		}
 		kept[query]++

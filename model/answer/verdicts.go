@@ -17,34 +17,26 @@ import (
 
 // Verdicts are what people said of a graph's facts.
 type Verdicts struct {
-	// Said are the facts on which a verdict counts, by head, relation and tail. True of them are true.
+	verdicts.Judged // by name, also of names that the graph lacks
+	// Said are the facts on which a verdict counts, by head, relation and tail.
 	Said []Said
-	True int
-	// ByName has whether each fact is true, also of names that the graph lacks.
-	ByName map[verdicts.Fact]bool
 	// Unknown counts the verdicts on facts of which the graph lacks a name, FirstUnknown is such a name. They are kept.
 	Unknown      int
 	FirstUnknown string
-	// Text is what their file holds, SHA256 its hash; "" where there is none.
-	Text   []byte
-	SHA256 string
 }
 
 // ReadVerdicts reads the verdicts in a folder, which may have none, and makes their facts judged.
-func (m *Model) ReadVerdicts(ctx context.Context, folder string) (Verdicts, error) {
-	var v Verdicts
+func (m *Model) ReadVerdicts(ctx context.Context, folder string) (v Verdicts, err error) {
 	url := storage.Join(folder, verdicts.File)
-	read, err := verdicts.Read(ctx, url)
-	if err != nil {
+	if v.Judged, err = verdicts.Read(ctx, url); err != nil {
 		return v, err
 	}
-	v.Text, v.SHA256, v.ByName = read.Text, read.SHA256, read.True
 	if v.SHA256 == "" {
 		m.Judge(nil)
 		return v, nil
 	}
-	isTrue, lookup := map[graph.Fact]bool{}, m.KG.Lookup(m.View)
-	for f, is := range read.True {
+	lookup := m.KG.Lookup(m.View)
+	for f, verdict := range v.Of {
 		fact, err := factOf(ctx, lookup, f)
 		if unknown := (*kg.UnknownNameError)(nil); errors.As(err, &unknown) {
 			if v.Unknown++; v.FirstUnknown == "" || unknown.Name < v.FirstUnknown {
@@ -53,16 +45,13 @@ func (m *Model) ReadVerdicts(ctx context.Context, folder string) (Verdicts, erro
 			continue
 		}
 		if err != nil {
-			return v, fmt.Errorf("%s:%d: %w", url, read.Lines[f], err)
+			return v, fmt.Errorf("%s:%d: %w", url, verdict.Line, err)
 		}
-		isTrue[fact] = is
-		if is {
-			v.True++
-		}
-		v.Said = append(v.Said, Said{Fact: fact, True: is, Weight: read.Weights[f]})
+		v.Said = append(v.Said, Said{Fact: fact, True: verdict.Judgment == verdicts.True, Weight: verdict.Weight})
 	}
-	sortSaid(v.Said)
-	j := NewJudged(isTrue, m.Graph.BaseRelations)
+	// Sums do not depend on the order of a map.
+	slices.SortFunc(v.Said, func(a, b Said) int { return a.Compare(b.Fact) })
+	j := NewJudged(v.Said, m.Graph.BaseRelations)
 	j.SHA256 = v.SHA256
 	m.Judge(j)
 	return v, nil
@@ -86,14 +75,12 @@ func (m *Model) Tell(ctx context.Context, v Verdicts, folder string, done func(q
 		return told, false, err
 	}
 	// What was told of the same verdicts and probabilities is not computed again.
-	now := keptTold{Verdicts: v.SHA256, Probabilities: m.fitted.Load().Checksum, Graph: m.KG.Manifest.Checksum}
+	now := toldOf{v.SHA256, m.fitted.Load().Checksum, m.KG.Manifest.Checksum}
 	url := ""
 	if folder != "" && now.Probabilities != "" {
 		url = storage.Join(folder, m.ProbabilitiesFile()+toldSuffix)
-		there, err := storage.ReadJSON[keptTold](ctx, url)
-		told, there.Told = there.Told, Told{}
-		if err == nil && there.Verdicts == now.Verdicts && there.Probabilities == now.Probabilities && there.Graph == now.Graph {
-			return told, true, nil
+		if there, err := storage.ReadJSON[keptTold](ctx, url); err == nil && there.toldOf == now {
+			return there.Told, true, nil
 		}
 	}
 	evidence, err := m.EvidenceOf(ctx, e, v.Said, done)
@@ -101,8 +88,7 @@ func (m *Model) Tell(ctx context.Context, v Verdicts, folder string, done func(q
 		return told, false, err
 	}
 	if told, enough, err = evidence.Tell(); enough && err == nil && url != "" {
-		now.Told = told
-		_ = storage.WriteJSON(ctx, url, now) // a folder that cannot be written keeps nothing
+		_ = storage.WriteJSON(ctx, url, keptTold{now, told}) // a folder that cannot be written keeps nothing
 	}
 	return told, enough, err
 }
@@ -116,12 +102,17 @@ func ReadTold(ctx context.Context, folder, weights, graph string, reach int, ver
 // toldSuffix ends the name of the file of what is told, after that of the probabilities.
 const toldSuffix = ".verdicts"
 
-// keptTold is what is told of verdicts, for probabilities of a graph, by their checksums.
-type keptTold struct {
+// toldOf has the checksums of verdicts, and of probabilities of a graph.
+type toldOf struct {
 	Verdicts      string `json:"verdicts"`
 	Probabilities string `json:"probabilities"`
 	Graph         string `json:"graph"`
-	Told          Told   `json:"told"`
+}
+
+// keptTold is what they tell.
+type keptTold struct {
+	toldOf
+	Told Told `json:"told"`
 }
 
 // Check returns an error for shares that nothing tells.

@@ -13,6 +13,7 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/remedy"
 	"tagnet/formats/storage"
+	"tagnet/formats/workspace/verdicts"
 )
 
 // startBytes is how much of a text shows its columns.
@@ -30,6 +31,8 @@ type Division struct {
 	// Heading says that the line behind them has the usual names of columns. RowNames says that rows have a field more
 	// than it, the first, as R writes them.
 	Heading, RowNames bool
+	// Verdicts says that a column has verdicts: by its name, or in a file without names by that of a workspace's.
+	Verdicts bool
 	// Empty says that there is no row, and no heading.
 	Empty bool
 }
@@ -54,6 +57,7 @@ func Divide(ctx context.Context, url string, o Options) (Division, error) {
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", url, err)
 	}
+	d.Verdicts = d.Verdicts || !d.Heading && !o.Header && storage.Base(url) == verdicts.File
 	return d, nil
 }
 
@@ -83,7 +87,15 @@ func divide(start string, more bool, o Options) (d Division, err error) {
 	before := d.comments(lines, o)
 	d.Skipped += before
 	positions := len(o.Columns) > 0 && !NamedColumns(o.Columns) // of the heading, or of the rows
-	d.RowNames = (d.Heading || o.Header) && !positions && d.hasRowNames(lines[before:])
+	if (d.Heading || o.Header) && before < len(lines) {
+		d.RowNames = !positions && d.hasRowNames(lines[before:])
+		names := d.ofLine(lines[before])
+		if d.Separator != '\t' { // a quoted name may have several lines
+			names = d.fields(strings.Join(lines[before:], ""))
+		}
+		_, err := verdicts.ColumnsOf(names, [3]int{})
+		d.Verdicts = err == nil
+	}
 	return d, nil
 }
 

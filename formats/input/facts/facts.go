@@ -152,8 +152,6 @@ type Options struct {
 	pairs bool
 	// Entities and Relations are the names that stand for what is in the file; nil keeps that.
 	Entities, Relations *Labels
-	// refuse receives what the file's verdicts judge false, where nothing else is wanted.
-	refuse func(Fact)
 }
 
 // Counts counts what a file has beside facts and bad lines.
@@ -167,7 +165,8 @@ type Counts struct {
 	// Comments are the lines before the facts that begin with #, HeadersAgain those that repeat the names of columns.
 	Comments, HeadersAgain int64
 	// JudgedFalse are the facts that a column of verdicts judges false, Unjudged the rows on which none counts.
-	JudgedFalse, Unjudged int64
+	JudgedFalse []Fact
+	Unjudged    int64
 	// Unread are the columns other than head, relation and tail.
 	Unread []Column
 }

@@ -83,18 +83,7 @@ func (p Pairs) choose(row []string) (c PairColumns, err error) {
 
 // Read calls each for every row of a table but that of the columns' names, and bad for other lines.
 func (p Pairs) Read(ctx context.Context, url string, each func(line int, key, value string) error, bad Bad) (columns PairColumns, err error) {
-	format, err := Detect(ctx, url)
-	if err != nil {
-		return columns, err
-	}
-	if format != CSV {
-		format = TSV
-	}
-	d, err := Divide(ctx, url, Options{Format: format, pairs: true})
-	if err != nil {
-		return columns, err
-	}
-	file, err := storage.Open(ctx, url)
+	d, file, err := openTable(ctx, url, Options{pairs: true})
 	if err != nil {
 		return columns, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tagnet/formats/input/triples"
 	"tagnet/formats/remedy"
+	"tagnet/formats/storage"
 )
 
 // headings are the usual names of the three columns, in lower case.
@@ -146,8 +147,8 @@ func (t *table) row(line int, fields []string, text string) error {
 			}
 		}
 		t.unread, t.width = unreadOf(fields, names, t.at), len(fields)
-		if t.judged = judgedOf(t.url, names, t.at); t.judged == nil && t.o.refuse != nil {
-			return errUnjudged // no other rows are wanted
+		if t.division.Verdicts {
+			t.judged = newJudged(names, t.at)
 		}
 		if t.o.Header {
 			t.columns, t.kgtk = len(fields), kgtkOf(names)
@@ -227,9 +228,24 @@ func readRows(ctx context.Context, url string, r io.Reader, o Options, each Each
 	counts := Counts{Division: &d, Columns: t.width, Comments: int64(d.Comments), HeadersAgain: t.again, Literals: t.kgtk.literals,
 		Qualifiers: t.kgtk.qualifiers, Unread: columnsOf(t.unread)}
 	if t.judged != nil && err == nil {
-		err = t.judged.end(&counts, o.refuse, each)
+		err = t.judged.end(&counts, each)
 	}
 	return counts, err
+}
+
+// openTable finds out how a table beside the facts, which is tab-separated unless it is CSV, is divided, and opens it.
+func openTable(ctx context.Context, url string, o Options) (d Division, file io.ReadCloser, err error) {
+	if o.Format, err = Detect(ctx, url); err != nil {
+		return d, nil, err
+	}
+	if o.Format != CSV {
+		o.Format = TSV
+	}
+	if d, err = Divide(ctx, url, o); err != nil {
+		return d, nil, err
+	}
+	file, err = storage.Open(ctx, url)
+	return d, file, err
 }
 
 // rowText describes a text of TSV or CSV.

@@ -3,7 +3,6 @@ package facts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,18 +17,7 @@ import (
 // without it, fields four to seven are the judgment, the time, who and the weight. The error of a line that is
 // no verdict is a triples.BadLine.
 func ReadVerdicts(ctx context.Context, url string, each func(v verdicts.Verdict) error) error {
-	format, err := Detect(ctx, url)
-	if err != nil {
-		return err
-	}
-	if format != CSV {
-		format = TSV
-	}
-	d, err := Divide(ctx, url, Options{Format: format})
-	if err != nil {
-		return err
-	}
-	file, err := storage.Open(ctx, url)
+	d, file, err := openTable(ctx, url, Options{})
 	if err != nil {
 		return err
 	}
@@ -43,7 +31,7 @@ func ReadVerdicts(ctx context.Context, url string, each func(v verdicts.Verdict)
 					fields = append([]string{""}, fields...)
 				}
 				at, _ := usual(fields)
-				if columns, _, err = verdicts.ColumnsOf(fields, &at); err != nil {
+				if columns, err = verdicts.ColumnsOf(fields, at); err != nil {
 					return fmt.Errorf("%s:%d: %w", url, line, err)
 				}
 				return nil
@@ -63,25 +51,15 @@ func ReadVerdicts(ctx context.Context, url string, each func(v verdicts.Verdict)
 // judged are the verdicts of a table of facts with a column of them, in memory, since the last one on a fact counts.
 type judged struct {
 	columns  verdicts.Columns
-	last     map[verdicts.Fact]judgment
+	last     map[verdicts.Fact]verdicts.Verdict
 	unjudged int64
 }
 
-type judgment struct {
-	line int
-	verdicts.Verdict
-}
-
-// judgedOf returns the verdicts, none yet, of a table with columns of these names, or nil if none of them is that of
-// verdicts. A table without names has them if it has the name of a workspace's file.
-func judgedOf(url string, names []string, at [3]int) *judged {
-	j := &judged{columns: verdicts.Usual, last: map[verdicts.Fact]judgment{}}
-	var err error
-	if names != nil {
-		j.columns, _, err = verdicts.ColumnsOf(names, &at)
-	}
-	if err != nil || names == nil && storage.Base(url) != verdicts.File {
-		return nil
+// newJudged returns the verdicts, none yet, of a table with columns of these names, or without names.
+func newJudged(names []string, at [3]int) *judged {
+	j := &judged{columns: verdicts.Usual, last: map[verdicts.Fact]verdicts.Verdict{}}
+	if columns, err := verdicts.ColumnsOf(names, at); err == nil {
+		j.columns = columns
 	}
 	return j
 }
@@ -95,38 +73,24 @@ func (t *table) judge(line int, fields []string, text string) error {
 	case v.Judgment == "":
 		t.judged.unjudged++
 	default:
-		t.judged.last[v.Fact] = judgment{line, v}
+		v.Line = line
+		t.judged.last[v.Fact] = v
 	}
 	return nil
 }
 
-// end calls each for the facts that are true, and refuse, unless it is nil, for those that are false.
-func (j *judged) end(counts *Counts, refuse func(Fact), each Each) (err error) {
+// end calls each for the facts that are true, and counts the others.
+func (j *judged) end(counts *Counts, each Each) (err error) {
 	counts.Unread, counts.Unjudged = nil, j.unjudged
-	for _, v := range slices.SortedFunc(maps.Values(j.last), func(a, b judgment) int { return cmp.Compare(a.line, b.line) }) {
+	for _, v := range slices.SortedFunc(maps.Values(j.last), func(a, b verdicts.Verdict) int { return cmp.Compare(a.Line, b.Line) }) {
 		switch {
 		case v.Judgment == verdicts.Undo:
 			counts.Unjudged++
-		case v.Judgment == verdicts.True && err == nil:
-			err = each(v.line, Fact(v.Fact))
 		case v.Judgment == verdicts.False:
-			if counts.JudgedFalse++; refuse != nil {
-				refuse(Fact(v.Fact))
-			}
+			counts.JudgedFalse = append(counts.JudgedFalse, Fact(v.Fact))
+		case err == nil:
+			err = each(v.Line, Fact(v.Fact))
 		}
-	}
-	return err
-}
-
-// errUnjudged ends the reading of a table without verdicts.
-var errUnjudged = errors.New("no column has verdicts")
-
-// Refused calls refuse for every fact that a table with a column of verdicts judges false, and passes over bad lines.
-func Refused(ctx context.Context, url string, o Options, refuse func(Fact)) error {
-	o.refuse, o.Entities, o.Relations = refuse, nil, nil // labels count the ids without a name
-	_, err := Read(ctx, url, o, func(int, Fact) error { return nil }, func(triples.BadLine) error { return nil })
-	if errors.Is(err, errUnjudged) || errors.Is(err, triples.ErrEmpty) {
-		return nil
 	}
 	return err
 }

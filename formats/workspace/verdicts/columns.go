@@ -24,6 +24,8 @@ type Verdict struct {
 	Time, Who string
 	// Weight is one over the chance of the fact to be drawn for a verdict, up to a factor, or 0 if nobody drew it.
 	Weight float64
+	// Line is the number of its line in a file that was read, or 0.
+	Line int
 }
 
 // Judgment is the value of a verdict: true, false or undo.
@@ -36,30 +38,28 @@ const (
 	Undo  Judgment = "undo"
 )
 
+// IsValid reports whether a text is one of the judgments.
+func (j Judgment) IsValid() bool { return j == True || j == False || j == Undo }
+
 // Columns are the positions of a verdict's columns, from 0; the last three may not exist.
 type Columns struct{ head, relation, tail, verdict, time, who, weight int }
 
 // Usual are the columns of a text without a first line of names.
 var Usual = Columns{0, 1, 2, 3, 4, 5, 6}
 
-// ColumnsOf returns the columns of a first line of names, and false if it is none: it lacks head, relation or tail. at
-// are the positions of these, where a reader knows them by other names; nil asks for the plain names.
-func ColumnsOf(names []string, at *[3]int) (c Columns, is bool, err error) {
-	find := func(name string) int {
-		return slices.IndexFunc(names, func(n string) bool { return strings.ToLower(strings.TrimSpace(n)) == name })
-	}
-	if at == nil {
-		at = &[3]int{find("head"), find("relation"), find("tail")}
-	}
-	if slices.Min(at[:]) < 0 {
-		return Usual, false, nil
-	}
-	c = Columns{at[0], at[1], at[2], find("verdict"), find("time"), find("who"), find("weight")}
+// ColumnsOf returns the columns of a first line of names, of which at are the positions of head, relation and tail.
+func ColumnsOf(names []string, at [3]int) (Columns, error) {
+	c := Columns{at[0], at[1], at[2], position(names, "verdict"), position(names, "time"), position(names, "who"), position(names, "weight")}
 	if c.verdict < 0 {
-		return c, true, remedy.Errorf(remedy.Do("add it, with true or false in the rows that are judged"), "no column is named verdict: there are %s",
+		return c, remedy.Errorf(remedy.Do("add it, with true or false in the rows that are judged"), "no column is named verdict: there are %s",
 			strings.Join(names, ", "))
 	}
-	return c, true, nil
+	return c, nil
+}
+
+// position returns the position of a column, or -1.
+func position(names []string, name string) int {
+	return slices.IndexFunc(names, func(n string) bool { return strings.ToLower(strings.TrimSpace(n)) == name })
 }
 
 // Verdict returns the verdict of a row, or why it is none. Where mayLack is set, a row without a judgment has none.
@@ -85,7 +85,7 @@ func (c Columns) Verdict(fields []string, mayLack bool) (v Verdict, reason strin
 	if v.Judgment == "" && mayLack {
 		return v, "", help
 	}
-	if !slices.Contains([]Judgment{True, False, Undo}, v.Judgment) {
+	if !v.Judgment.IsValid() {
 		return v, fmt.Sprintf("the verdict is %q", triples.Shown([]byte(field(c.verdict)))), remedy.Do("write true, false or undo")
 	}
 	reason, help = triples.Check(v.Head, v.Relation, v.Tail)

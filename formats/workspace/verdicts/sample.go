@@ -19,33 +19,26 @@ type Listed struct {
 type Drawn struct {
 	Listed
 	Weight float64
+	key    float64 // by which a sample is in order
 }
 
 // Sample returns listed facts that nobody judged in an order of which every beginning is a sample that tells much
 // about how many facts are missing. They are drawn by their keys, with chances that are proportional to how much
 // each tells (sequential Poisson sampling: Ohlsson, Journal of Official Statistics 14, 1998), less for one of a
 // relation that has many.
-func Sample(list []Listed, judged map[Fact]bool, seed int64) []Drawn {
+func Sample(list []Listed, judged map[Fact]Verdict, seed int64) []Drawn {
 	of := map[string]float64{}
 	for _, f := range list {
 		of[f.Relation]++
 	}
-	type ordered struct {
-		Drawn
-		at float64
-	}
-	var all []ordered
+	var drawn []Drawn
 	for _, f := range list {
 		if _, done := judged[f.Fact]; !done {
 			size := tells(f.Probability) / math.Pow(of[f.Relation], .25)
-			all = append(all, ordered{Drawn{f, 1 / size}, uniform(f.Fact, seed) / size})
+			drawn = append(drawn, Drawn{f, 1 / size, uniform(f.Fact, seed) / size})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ordered) int { return cmp.Compare(a.at, b.at) })
-	drawn := make([]Drawn, len(all))
-	for i, o := range all {
-		drawn[i] = o.Drawn
-	}
+	slices.SortStableFunc(drawn, func(a, b Drawn) int { return cmp.Compare(a.key, b.key) })
 	return drawn
 }
 

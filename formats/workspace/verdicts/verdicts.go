@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,16 +30,10 @@ const heading = "head\trelation\ttail\tverdict\ttime\twho\tweight\n"
 // lockFolder is the folder beside the file that holds the lock of its writers.
 const lockFolder = ".verdicts"
 
-// Judged are the facts of a file on which a verdict counts, and what it says.
+// Judged are the facts of a file on which a verdict counts.
 type Judged struct {
-	// True has whether a fact is true.
-	True map[Fact]bool
-	// Lines has the line of the verdict that counts, Weights that of a fact that was drawn to be judged: one over its
-	// chance, up to a common factor.
-	Lines   map[Fact]int
-	Weights map[Fact]float64
-	// Who has by whom it is, "" where nobody said.
-	Who map[Fact]string
+	// Of has the verdict that counts on each, which is true or false.
+	Of map[Fact]Verdict
 	// Given is the number of verdicts in the file, Text what it holds and SHA256 its hash; zero if there is no file.
 	Given  int
 	Text   []byte
@@ -49,42 +43,35 @@ type Judged struct {
 // Read returns the facts of a file that are judged; none if the file does not exist. The error of a line
 // that is no verdict is a triples.BadLine.
 func Read(ctx context.Context, url string) (Judged, error) {
-	j := Judged{True: map[Fact]bool{}, Lines: map[Fact]int{}, Weights: map[Fact]float64{}, Who: map[Fact]string{}}
+	j := Judged{Of: map[Fact]Verdict{}}
 	text, err := existing(ctx, url)
-	if err != nil || text == "" {
+	if err != nil || len(text) == 0 {
 		return j, err
 	}
-	sum := sha256.Sum256([]byte(text))
-	j.Text, j.SHA256 = []byte(text), hex.EncodeToString(sum[:])
-	err = parse(url, j.Text, func(line int, v Verdict) {
-		j.Given++
-		delete(j.True, v.Fact)
-		delete(j.Lines, v.Fact)
-		delete(j.Weights, v.Fact)
-		delete(j.Who, v.Fact)
-		if v.Judgment == Undo {
+	sum := sha256.Sum256(text)
+	j.Text, j.SHA256 = text, hex.EncodeToString(sum[:])
+	return j, parse(url, j.Text, func(v Verdict) {
+		if j.Given++; v.Judgment == Undo {
+			delete(j.Of, v.Fact)
 			return
 		}
-		j.True[v.Fact], j.Lines[v.Fact], j.Who[v.Fact] = v.Judgment == True, line, v.Who
-		if v.Weight > 0 {
-			j.Weights[v.Fact] = v.Weight
-		}
+		j.Of[v.Fact] = v
 	})
-	return j, err
 }
 
 // parse calls each for every verdict of tab-separated text.
-func parse(url string, text []byte, each func(line int, v Verdict)) error {
+func parse(url string, text []byte, each func(v Verdict)) error {
 	columns, named := Usual, false
 	strict := func(b triples.BadLine) error { return b }
 	return triples.ReadLines(url, "head, relation, tail and true or false, separated by tabs", bytes.NewReader(text), func(line int, row []byte) (err error) {
 		fields := strings.Split(string(row), "\t")
 		if line == 1 {
-			if columns, named, err = ColumnsOf(fields, nil); err != nil {
-				return fmt.Errorf("%s:%d: %w", url, line, err)
-			}
-			if named {
-				return nil
+			at := [3]int{position(fields, "head"), position(fields, "relation"), position(fields, "tail")}
+			if named = slices.Min(at[:]) >= 0; named {
+				if columns, err = ColumnsOf(fields, at); err != nil {
+					err = fmt.Errorf("%s:%d: %w", url, line, err)
+				}
+				return err
 			}
 		}
 		v, reason, help := columns.Verdict(fields, named)
@@ -92,7 +79,8 @@ func parse(url string, text []byte, each func(line int, v Verdict)) error {
 		case reason != "":
 			return triples.BadLine{File: url, Line: line, Reason: reason, Remedy: help, Text: triples.Shown(row)}
 		case v.Judgment != "":
-			each(line, v)
+			v.Line = line
+			each(v)
 		}
 		return nil
 	}, strict)
@@ -115,13 +103,13 @@ func write(ctx context.Context, url string, list []Verdict) error {
 	if err != nil {
 		return err
 	}
-	if text == "" {
-		text = heading
+	if len(text) == 0 {
+		text = []byte(heading)
 	}
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(text, '\n')
 	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
+	first, _, _ := strings.Cut(strings.TrimPrefix(string(text), "\ufeff"), "\n")
 	if strings.TrimRight(first, "\r")+"\n" != heading {
 		return remedy.Errorf(remedy.Do("move it away and give it to %v %v", remedy.Command("review"), remedy.Flag("file")),
 			"%s: verdicts are added to a file with the columns %s, in this order, and its first line is %q", url,
@@ -136,23 +124,18 @@ func write(ctx context.Context, url string, list []Verdict) error {
 		for i, field := range fields {
 			fields[i] = names.Field(field)
 		}
-		text += strings.Join(fields, "\t") + "\n"
+		text = append(text, strings.Join(fields, "\t")+"\n"...)
 	}
-	return storage.WriteFile(ctx, url, []byte(text))
+	return storage.WriteFile(ctx, url, text)
 }
 
 // existing returns the text of a file, nothing if it does not exist.
-func existing(ctx context.Context, url string) (string, error) {
-	file, err := storage.Open(ctx, url)
+func existing(ctx context.Context, url string) ([]byte, error) {
+	text, err := storage.ReadFile(ctx, url)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		err = nil
 	}
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(file)
-	return string(text), err
+	return text, err
 }
 
 // Now returns the time of a verdict that is given now.

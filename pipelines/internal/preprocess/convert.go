@@ -75,11 +75,16 @@ func (f *flags) convert(ctx context.Context, e *command.Environment, folder stri
 func (c *converter) refuse(ctx context.Context) error {
 	c.refused = map[facts.Fact]bool{}
 	for _, t := range c.source.files {
-		if !isTable(t.options.Format) {
+		if !t.judged {
 			continue
 		}
-		if err := facts.Refused(ctx, t.url, t.options, func(f facts.Fact) { c.refused[f] = true }); err != nil {
+		t.options.Entities, t.options.Relations = nil, nil // labels count the ids without a name
+		found, err := facts.Read(ctx, t.url, t.options, func(int, facts.Fact) error { return nil }, func(triples.BadLine) error { return nil })
+		if err != nil && !errors.Is(err, triples.ErrEmpty) {
 			return err
+		}
+		for _, f := range found.JudgedFalse {
+			c.refused[f] = true
 		}
 	}
 	for i := range c.source.files {
@@ -306,7 +311,7 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 		c.source.converted.Qualifiers += found.Qualifiers
 		c.source.converted.Comments += found.Comments
 		c.source.converted.HeadersAgain += found.HeadersAgain
-		c.source.converted.JudgedFalse += found.JudgedFalse
+		c.source.converted.JudgedFalse += int64(len(found.JudgedFalse))
 		c.source.converted.Unjudged += found.Unjudged
 		c.addUnread(found.Unread)
 		if found.Columns > 0 {

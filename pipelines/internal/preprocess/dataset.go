@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/counts"
-	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 )
@@ -51,6 +50,7 @@ type text struct {
 	// convert says that the file is not read where it is, but first written as tab-separated text; divide, that it is
 	// then divided. Until then Text has one chunk, the file.
 	convert, divide bool
+	judged          bool // has a column of verdicts
 }
 
 // splits are the splits that a file of facts can be of.
@@ -229,11 +229,11 @@ func (f *flags) add(ctx context.Context, d *dataset, t text, openKE bool) error 
 		}
 		t.options.Header = t.options.Header || division.Heading
 		t.first = division.Skipped + 1
+		t.judged = division.Verdicts
 		plain = division == facts.Division{Separator: '\t'}
 	}
 	// Only plain tab-separated facts are read by the job where they are.
-	t.convert = t.divide || !plain || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != "" ||
-		storage.Base(t.url) == verdicts.File
+	t.convert = t.divide || !plain || len(f.columns) > 0 || t.options.Header || f.entityNames != "" || f.relationNames != ""
 	// The file is read once, for its hash and its chunks.
 	bytes, chunks := int64(chunkBytes), int64(maxChunks)
 	if t.convert {

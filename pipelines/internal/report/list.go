@@ -89,14 +89,14 @@ func (l *newFacts) add(rows []parquet.Fact) error {
 // composeList returns the section on the facts that are new, and those that people judged.
 func (e *evidence) composeList() section {
 	s, l := section{ID: listSection, Title: "New facts"}, e.list
-	if l.name == "" && len(l.judged.True)+len(e.gaps[listSection]) == 0 {
+	if l.name == "" && len(l.judged.Of)+len(e.gaps[listSection]) == 0 {
 		return section{}
 	}
 	if l.name != "" {
 		s.Lead = []string{l.describe()}
 		s.Tables = []table{l.byRelation(), l.firstFacts()}
 	}
-	if len(l.judged.True) > 0 {
+	if len(l.judged.Of) > 0 {
 		s.Lead = append(s.Lead, l.verdicts())
 	}
 	if l.told != nil && len(e.rules.Relations) > 0 {
@@ -127,16 +127,16 @@ func (l newFacts) describe() string {
 
 // verdicts says how many facts are judged, and by whom.
 func (l newFacts) verdicts() string {
-	isTrue, by := map[bool]int64{}, map[string]int64{}
-	for f, is := range l.judged.True {
-		isTrue[is]++
-		by[cmp.Or(l.judged.Who[f], "somebody without a name")]++
+	judged, by := map[verdicts.Judgment]int64{}, map[string]int64{}
+	for _, v := range l.judged.Of {
+		judged[v.Judgment]++
+		by[cmp.Or(v.Who, "somebody without a name")]++
 	}
 	var who []string
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		who = append(who, fmt.Sprintf("%s by %s", count(by[name]), shown(name)))
 	}
-	return fmt.Sprintf("Judged facts: %s true and %s false, %s.", count(isTrue[true]), count(isTrue[false]), enumerate(who))
+	return fmt.Sprintf("Judged facts: %s true and %s false, %s.", count(judged[verdicts.True]), count(judged[verdicts.False]), enumerate(who))
 }
 
 // byRelation returns a row for all relations of the list and for each, that with the most facts that are true first.
@@ -158,14 +158,12 @@ func (l newFacts) byRelation() table {
 func (l newFacts) firstFacts() table {
 	t := table{Title: "The first facts of the list", Head: []string{"Head", "Relation", "Tail", "p", "Verdict"}, Words: true}
 	for _, f := range l.first {
-		p, verdict := "–", ""
+		p := "–"
 		if f.Probability != nil {
 			p = metric(*f.Probability)
 		}
-		if is, judged := l.judged.True[verdicts.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}]; judged {
-			verdict = fmt.Sprint(is)
-		}
-		t.add(f.Head, names.Escape(shown(f.Relation)), names.Escape(shown(f.Tail)), p, verdict)
+		said := l.judged.Of[verdicts.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}]
+		t.add(f.Head, names.Escape(shown(f.Relation)), names.Escape(shown(f.Tail)), p, string(said.Judgment))
 	}
 	return t
 }

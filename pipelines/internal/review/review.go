@@ -107,7 +107,7 @@ func (f *flags) sample(ctx context.Context, e *command.Environment) ([]verdicts.
 	if err != nil {
 		return nil, err
 	}
-	drawn := verdicts.Sample(list, judged.True, e.Seed)
+	drawn := verdicts.Sample(list, judged.Of, e.Seed)
 	return drawn[:min(f.facts, len(drawn))], nil
 }
 
@@ -216,7 +216,7 @@ func (f *flags) read(ctx context.Context, e *command.Environment) error {
 	var added []verdicts.Verdict
 	same := 0
 	err = facts.ReadVerdicts(ctx, f.file, func(v verdicts.Verdict) error {
-		if is, judged := there.True[v.Fact]; judged && v.Judgment != verdicts.Undo && is == (v.Judgment == verdicts.True) {
+		if there.Of[v.Fact].Judgment == v.Judgment {
 			same++ // a file that is read twice
 			return nil
 		}

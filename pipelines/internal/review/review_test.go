@@ -56,6 +56,18 @@ func given(t *testing.T, workspace string) verdicts.Judged {
 	return j
 }
 
+// count counts the facts whose verdict a condition holds for.
+func count(j verdicts.Judged, holds func(verdicts.Verdict) bool) (n int) {
+	for _, v := range j.Of {
+		if holds(v) {
+			n++
+		}
+	}
+	return n
+}
+
+func weighed(v verdicts.Verdict) bool { return v.Weight > 0 }
+
 // TestReview types keys, and lists again: what is judged is gone, and what is undone is back.
 func TestReview(t *testing.T) {
 	w := listed(t)
@@ -67,13 +79,8 @@ func TestReview(t *testing.T) {
 		}
 	}
 	j := given(t, w)
-	isTrue := 0
-	for _, is := range j.True {
-		if is {
-			isTrue++
-		}
-	}
-	if len(j.True) != 3 || isTrue != 2 || j.Given != 5 || len(j.Weights) != 3 || !strings.Contains(string(j.Text), "\tAda\t") {
+	isTrue := count(j, func(v verdicts.Verdict) bool { return v.Judgment == verdicts.True })
+	if len(j.Of) != 3 || isTrue != 2 || j.Given != 5 || count(j, weighed) != 3 || !strings.Contains(string(j.Text), "\tAda\t") {
 		t.Errorf("verdicts %+v", j)
 	}
 	again := pipelinetest.Succeed(t, discover.Pipeline(), "--workspace", w)
@@ -83,33 +90,33 @@ func TestReview(t *testing.T) {
 	after := map[verdicts.Fact]bool{}
 	for _, f := range list(t, w) {
 		after[f] = true
-		if _, judged := j.True[f]; judged {
+		if _, judged := j.Of[f]; judged {
 			t.Errorf("%v is judged, and listed again", f)
 		}
 	}
 	for _, f := range before {
-		if _, judged := j.True[f]; !judged && !after[f] && len(before) < 10_000 {
+		if _, judged := j.Of[f]; !judged && !after[f] && len(before) < 10_000 {
 			t.Errorf("%v is not listed any more", f)
 		}
 	}
 	queries := ""
-	for f := range j.True {
+	for f := range j.Of {
 		queries += f.Head + "\t" + f.Relation + "\n"
 	}
 	file := filepath.Join(t.TempDir(), "queries.txt")
 	pipelinetest.Write(t, file, queries)
 	known := pipelinetest.Succeed(t, ask.Pipeline(), "--workspace", w, "--queries", file, "--known")
-	if strings.Count(known, "  judged true") != isTrue || strings.Count(known, "  judged false") != len(j.True)-isTrue {
+	if strings.Count(known, "  judged true") != isTrue || strings.Count(known, "  judged false") != len(j.Of)-isTrue {
 		t.Errorf("verdicts of answers: %s", known)
 	}
 	// No fact is shown twice, but for the undone one.
 	asked := pipelinetest.Succeed(t, pipeline(strings.NewReader("")), "--workspace", w)
-	for f := range j.True {
+	for f := range j.Of {
 		if strings.Contains(asked, fmt.Sprintf("  %s  %s  %s\n", f.Head, f.Relation, f.Tail)) {
 			t.Errorf("%v is shown a second time", f)
 		}
 	}
-	for f := range j.True {
+	for f := range j.Of {
 		if err := verdicts.Append(t.Context(), w, "test", verdicts.Verdict{Fact: f, Judgment: verdicts.Undo}); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +151,7 @@ func TestReviewOfAFile(t *testing.T) {
 	if !strings.Contains(out, "verdicts given: 20, ") || !strings.Contains(out, "20 verdicts: between ") {
 		t.Errorf("%s", out)
 	}
-	if j := given(t, w); len(j.True) != 20 || len(j.Weights) != 20 || j.Given != 20 {
+	if j := given(t, w); len(j.Of) != 20 || count(j, weighed) != 20 || j.Given != 20 {
 		t.Errorf("verdicts %+v", j)
 	}
 	if out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--file", file); !strings.Contains(out, "verdicts that were there: 20") ||

@@ -30,13 +30,7 @@ func (a *Asking) readVerdicts(ctx context.Context) (err error) {
 
 // Verdict returns what was said of a fact by names: true, false, or nothing.
 func (a *Asking) Verdict(f verdicts.Fact) string {
-	switch is, judged := a.said.ByName[f]; {
-	case !judged:
-		return ""
-	case is:
-		return string(verdicts.True)
-	}
-	return string(verdicts.False)
+	return string(a.said.Of[f].Judgment)
 }
 
 // tell presumes what verdicts tell of how many facts are missing, unless the user said it, once

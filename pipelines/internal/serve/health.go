@@ -39,7 +39,7 @@ func (s *server) showHealth(w http.ResponseWriter, r *http.Request) error {
 func (s *server) health(ctx context.Context) health {
 	judged, _ := s.judged(ctx) // a request for the verdicts tells the error
 	presumed, _ := s.model.Presumed()
-	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed, len(judged.True), s.model.Told()}
+	return health{"ok", s.model.Checkpoint(), len(s.model.Entities()), len(s.model.Relations()), s.probabilities(), presumed, len(judged.Of), s.model.Told()}
 }
 
 // description is the OpenAPI description of the service.

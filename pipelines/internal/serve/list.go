@@ -159,11 +159,8 @@ func (s *server) matching(ctx context.Context, p values) (func(*listedFact) bool
 		}
 	}
 	return func(f *listedFact) bool {
-		is, said := judged.True[verdicts.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}]
-		if said {
-			f.Verdict = strconv.FormatBool(is)
-		}
-		return (withJudged || !said) && (relation == nil || f.Relation == *relation) && (name == nil || named[f.Head] || named[f.Tail])
+		f.Verdict = string(judged.Of[verdicts.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}].Judgment)
+		return (withJudged || f.Verdict == "") && (relation == nil || f.Relation == *relation) && (name == nil || named[f.Head] || named[f.Tail])
 	}, err
 }
 

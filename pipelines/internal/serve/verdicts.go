@@ -84,12 +84,11 @@ func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	const mostWho = 200
-	judgments := []verdicts.Judgment{verdicts.True, verdicts.False, verdicts.Undo}
 	reason, _ := triples.Check(v.Head, v.Relation, v.Tail)
 	switch {
 	case reason != "":
 		return invalid("%s", reason)
-	case !slices.Contains(judgments, verdicts.Judgment(v.Verdict)) || len(v.Who) > mostWho:
+	case !verdicts.Judgment(v.Verdict).IsValid() || len(v.Who) > mostWho:
 		return invalid("verdict is %q of %q: want true, false or undo, of at most %d bytes", v.Verdict, v.Who, mostWho)
 	}
 	err = s.model.Judge(r.Context(), model.Verdict{Triple: model.Triple{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: v.Verdict, Who: v.Who})
@@ -112,9 +111,8 @@ func (s *server) listVerdicts(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	response := verdictsResponse{[]verdict{}}
-	byLine := func(a, b verdicts.Fact) int { return cmp.Compare(judged.Lines[a], judged.Lines[b]) }
-	for _, f := range slices.SortedFunc(maps.Keys(judged.True), byLine) {
-		response.Verdicts = append(response.Verdicts, verdict{Head: f.Head, Relation: f.Relation, Tail: f.Tail, Verdict: fmt.Sprint(judged.True[f])})
+	for _, v := range slices.SortedFunc(maps.Values(judged.Of), func(a, b verdicts.Verdict) int { return cmp.Compare(a.Line, b.Line) }) {
+		response.Verdicts = append(response.Verdicts, verdict{Head: v.Head, Relation: v.Relation, Tail: v.Tail, Verdict: string(v.Judgment)})
 	}
 	return writeJSON(w, http.StatusOK, response)
 }

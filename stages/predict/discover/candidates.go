@@ -52,7 +52,7 @@ func (f *candidatesFn) write(ctx context.Context, shard predict.Shard, scored *a
 	err = f.Params.Use(ctx, func(m *answer.Model) error {
 		for i := range scored.Queries {
 			best := discovery.BestAnswers(&scored.Queries[i], base)
-			best = slices.DeleteFunc(best, func(c discovery.Candidate) bool { return m.Judged().Verdict(c.Fact) != answer.NotJudged })
+			best = slices.DeleteFunc(best, func(c discovery.Candidate) bool { return m.Judged().Verdict(c.Fact) != "" })
 			candidates = append(candidates, best[:min(f.Params.TopK, len(best))]...)
 		}
 		return nil
