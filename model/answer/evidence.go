@@ -23,10 +23,16 @@ type Said struct {
 
 // Evidence is what judged facts tell of the number of facts that are missing.
 type Evidence struct {
-	m      *Model
-	said   []Said
-	about  []probability.Place // of each
-	rivals []map[graph.Query][]probability.Place
+	m     *Model
+	facts []placedFact
+}
+
+// placedFact is a judged fact that was observed.
+type placedFact struct {
+	Said
+	place probability.Place
+	// rivals are the best new answers of the queries of which it may be one of several.
+	rivals map[graph.Query][]probability.Place
 }
 
 // leastSaid is the least number of judged facts of a relation that tell of a share of its own, and of all facts that
@@ -48,26 +54,22 @@ type placed struct {
 // EvidenceOf observes facts that were judged, as if none was. Facts of the graph tell nothing. The model keeps what it
 // observes. done is as in Observe.
 func (m *Model) EvidenceOf(ctx context.Context, e *probability.Estimator, said []Said, done func(queries int)) (*Evidence, error) {
-	v := &Evidence{m: m}
-	for _, s := range said {
-		if !m.Graph.Has(s.Head, s.Relation, s.Tail) {
-			v.said = append(v.said, s)
-		}
-	}
+	said = slices.DeleteFunc(slices.Clone(said), func(s Said) bool { return m.Graph.Has(s.Head, s.Relation, s.Tail) })
 	m.placed.Lock()
 	defer m.placed.Unlock()
 	if at := &m.placed; at.of != m.fitted.Load() || at.facts == nil {
 		at.of, at.facts, at.rivals = m.fitted.Load(), map[graph.Fact]probability.Place{}, map[graph.Query][]probability.Place{}
 	}
-	if err := m.place(ctx, e, v.said, done); err != nil {
+	if err := m.place(ctx, e, said, done); err != nil {
 		return nil, err
 	}
-	for _, s := range v.said {
-		of := map[graph.Query][]probability.Place{}
+	v := &Evidence{m: m}
+	for _, s := range said {
+		f := placedFact{s, m.placed.facts[s.Fact], map[graph.Query][]probability.Place{}}
 		for _, q := range e.Rivals(s.Fact, 1) {
-			of[q] = m.placed.rivals[q]
+			f.rivals[q] = m.placed.rivals[q]
 		}
-		v.about, v.rivals = append(v.about, m.placed.facts[s.Fact]), append(v.rivals, of)
+		v.facts = append(v.facts, f)
 	}
 	return v, nil
 }
@@ -106,48 +108,39 @@ func (m *Model) place(ctx context.Context, e *probability.Estimator, said []Said
 	return nil
 }
 
-// probabilities returns the probability of each judged fact.
-func (v *Evidence) probabilities(e *probability.Estimator) []float64 {
-	p := make([]float64, len(v.said))
-	for i, place := range v.about {
-		p[i] = e.At(place).Probability
-		divisor := 1.
-		for _, q := range e.Rivals(place.Fact, p[i]) {
-			var rivals []Estimated
-			for _, r := range v.rivals[i][q] {
-				rivals = append(rivals, Estimated{Observation: probability.Observation{Fact: r.Fact}, Estimate: e.At(r)})
-			}
-			j := Estimated{Observation: probability.Observation{Fact: place.Fact}}
-			divisor = max(divisor, rivalsOf(q.Relation, rivals).divisor(j.Entity(q.Relation), p[i]))
-		}
-		p[i] /= divisor
+// Probabilities returns the probability of each judged fact that the graph lacks.
+func (v *Evidence) Probabilities(e *probability.Estimator) []float64 {
+	at := func(p probability.Place) Estimated {
+		return Estimated{Observation: probability.Observation{Fact: p.Fact}, Estimate: e.At(p)}
 	}
-	return p
+	list := make([]float64, len(v.facts))
+	for i, f := range v.facts {
+		j, divisor := at(f.place), 1.
+		for _, q := range e.Rivals(f.Fact, j.Probability) {
+			var rivals []Estimated
+			for _, r := range f.rivals[q] {
+				rivals = append(rivals, at(r))
+			}
+			divisor = max(divisor, rivalsOf(q.Relation, rivals).divisor(j.Entity(q.Relation), j.Probability))
+		}
+		list[i] = j.Probability / divisor
+	}
+	return list
 }
 
-// judgments returns the judged facts that a function accepts, with their probabilities for each share: of all facts if
-// relation is negative, of those of a relation, beside the common one, otherwise.
-func (v *Evidence) judgments(common float64, relation int32) (list []probability.Judgment, err error) {
-	for i, s := range v.said {
-		if relation < 0 || s.Relation == relation {
-			list = append(list, probability.Judgment{True: s.True, Weight: v.said[i].Weight})
-		}
+// judgments returns the judged facts, with their probabilities for what is presumed of each share.
+func (v *Evidence) judgments(presume func(share float64) probability.Presumed) ([]probability.Judgment, error) {
+	list := make([]probability.Judgment, len(v.facts))
+	for i, f := range v.facts {
+		list[i] = probability.Judgment{True: f.True, Weight: f.Weight}
 	}
 	for _, share := range probability.Shares() {
-		presumed := probability.Presumed{Missing: share}
-		if relation >= 0 {
-			presumed = probability.OwnShares(common, map[int32]float64{relation: share})
-		}
-		e, err := v.m.newEstimator(presumed)
+		e, err := v.m.newEstimator(presume(share))
 		if err != nil {
 			return nil, err
 		}
-		at := 0
-		for i, p := range v.probabilities(e) {
-			if relation < 0 || v.said[i].Relation == relation {
-				list[at].P = append(list[at].P, p)
-				at++
-			}
+		for i, p := range v.Probabilities(e) {
+			list[i].P = append(list[i].P, p)
 		}
 	}
 	return list, nil
@@ -167,27 +160,32 @@ type Told struct {
 
 // Tell returns what the evidence tells, and false if it is too little.
 func (v *Evidence) Tell() (told Told, enough bool, err error) {
-	if len(v.said) < leastSaid {
+	if len(v.facts) < leastSaid {
 		return told, false, nil
 	}
-	all, err := v.judgments(0, -1)
+	all, err := v.judgments(func(share float64) probability.Presumed { return probability.Presumed{Missing: share} })
 	if err != nil {
 		return told, false, err
 	}
 	told.Common, told.Own = probability.PosteriorOf(all, nil), map[int32]probability.Posterior{}
-	of := map[int32]int{}
-	for _, s := range v.said {
-		of[s.Relation]++
+	of := map[int32]*Evidence{}
+	for _, f := range v.facts {
+		if of[f.Relation] == nil {
+			of[f.Relation] = &Evidence{m: v.m}
+		}
+		of[f.Relation].facts = append(of[f.Relation].facts, f)
 	}
 	prior := func(logarithm float64) float64 {
 		z := (logarithm - math.Log(told.Common.Share)) / ownDeviation
 		return -z * z / 2
 	}
-	for r, n := range of {
-		if n < leastSaid {
+	for r, own := range of {
+		if len(own.facts) < leastSaid {
 			continue
 		}
-		judged, err := v.judgments(told.Common.Share, r)
+		judged, err := own.judgments(func(share float64) probability.Presumed {
+			return probability.OwnShares(told.Common.Share, map[int32]float64{r: share})
+		})
 		if untold := (*probability.UntoldError)(nil); errors.As(err, &untold) {
 			continue
 		}
@@ -219,11 +217,6 @@ func (t *Told) contradict(all []probability.Judgment) {
 	if sure >= leastSaid && math.Abs(float64(is)-sum) > deviations*math.Sqrt(variance)+1 {
 		t.Sure, t.True, t.Said = sure, is, sum/float64(sure)
 	}
-}
-
-// sortSaid sorts by fact, so that sums do not depend on the order of a map.
-func sortSaid(said []Said) {
-	slices.SortFunc(said, func(a, b Said) int { return a.Compare(b.Fact) })
 }
 
 // Lines says what is told in a line, of relations with an own share too, and that it contradicts the probabilities.
