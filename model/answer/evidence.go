@@ -78,13 +78,14 @@ func (m *Model) EvidenceOf(ctx context.Context, e *probability.Estimator, said [
 func (m *Model) place(ctx context.Context, e *probability.Estimator, said []Said, done func(queries int)) error {
 	var facts []graph.Fact
 	var asked []graph.Query
+	wanted := map[graph.Query]bool{}
 	for _, s := range said {
 		if _, known := m.placed.facts[s.Fact]; !known {
 			facts = append(facts, s.Fact)
 		}
 		for _, q := range e.Rivals(s.Fact, 1) {
-			if _, known := m.placed.rivals[q]; !known && !slices.Contains(asked, q) {
-				asked = append(asked, q)
+			if _, known := m.placed.rivals[q]; !known && !wanted[q] {
+				wanted[q], asked = true, append(asked, q)
 			}
 		}
 	}

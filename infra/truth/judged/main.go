@@ -11,8 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"tagnet/formats/input/facts"
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/parquet"
@@ -43,12 +44,11 @@ func main() {
 
 // world is a graph that lacks facts which are known, and a model of it.
 type world struct {
-	m       *answer.Model
-	removed map[graph.Fact]bool
-	share   float64
-	places  []probability.Place
-	names   []verdicts.Fact
-	rivals  map[graph.Query][]int // of each query, the places of its answers, the best first
+	m     *answer.Model
+	share float64 // of the facts that were removed
+	// candidates are judged by what was removed, names are theirs.
+	candidates []answer.Said
+	names      []verdicts.Fact
 }
 
 func measure(ctx context.Context, folder string) error {
@@ -57,26 +57,30 @@ func measure(ctx context.Context, folder string) error {
 		return err
 	}
 	guess := probability.Presumed{Missing: probability.DefaultMissing, Guessed: true}
-	p, err := w.probabilities(guess)
+	e, err := w.m.Estimator(guess)
 	if err != nil {
 		return err
 	}
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
+	all, err := w.m.EvidenceOf(ctx, e, w.candidates, nil)
+	if err != nil {
+		return err
+	}
+	p, order := all.Probabilities(e), []int{}
+	for i := range p {
+		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
-	order = order[:min(listed, len(order))]
 	var list []verdicts.Listed
-	at, is := map[verdicts.Fact]graph.Fact{}, 0
-	for _, i := range order {
+	var first []answer.Said // the same
+	at, isTrue := map[verdicts.Fact]answer.Said{}, 0.
+	for _, i := range order[:min(listed, len(order))] {
 		list = append(list, verdicts.Listed{Fact: w.names[i], Probability: p[i]})
-		at[w.names[i]] = w.places[i].Fact
-		if w.removed[w.places[i].Fact] {
-			is++
+		first, at[w.names[i]] = append(first, w.candidates[i]), w.candidates[i]
+		if w.candidates[i].True {
+			isTrue++
 		}
 	}
-	e, err := w.m.Estimator(guess)
+	whole, err := w.m.EvidenceOf(ctx, e, first, nil)
 	if err != nil {
 		return err
 	}
@@ -85,34 +89,43 @@ func measure(ctx context.Context, folder string) error {
 		for seed := range int64(seeds) {
 			var said []answer.Said
 			for _, d := range verdicts.Sample(list, nil, seed)[:n] {
-				said = append(said, answer.Said{Fact: at[d.Fact], True: w.removed[at[d.Fact]], Weight: d.Weight})
+				s := at[d.Fact]
+				s.Weight = d.Weight
+				said = append(said, s)
 			}
-			evidence, err := w.m.EvidenceOf(ctx, e, said, nil)
+			told, sum, err := w.tell(ctx, e, said, whole, guess)
 			if err != nil {
 				return err
 			}
-			told, _, err := evidence.Tell()
-			if err != nil {
-				return err
-			}
-			now, err := w.probabilities(told.Presumed(guess))
-			if err != nil {
-				return err
-			}
-			sum := 0.
-			for _, i := range order {
-				sum += now[i]
-			}
-			errs += math.Abs(sum-float64(is)) / float64(is)
+			errs += math.Abs(sum-isTrue) / isTrue
 			if told.Common.Low <= w.share && w.share <= told.Common.High {
 				inside++
 			}
 		}
-		fmt.Printf("%-24s %3d verdicts: the sum is off by %.3f, the interval has the share in %d of %d (%d facts of the list are true)\n",
-			filepath.Base(folder), n,
-			errs/seeds, inside, seeds, is)
+		fmt.Printf("%-24s %3d verdicts: the sum is off by %.3f, the interval has the share in %d of %d (%.0f facts of the list are true)\n",
+			filepath.Base(folder), n, errs/seeds, inside, seeds, isTrue)
 	}
 	return nil
+}
+
+// tell returns what judged facts tell instead of a guess, and the sum of the probabilities of the whole list then.
+func (w *world) tell(ctx context.Context, e *probability.Estimator, said []answer.Said, whole *answer.Evidence, guess probability.Presumed,
+) (told answer.Told, sum float64, err error) {
+	evidence, err := w.m.EvidenceOf(ctx, e, said, nil)
+	if err != nil {
+		return told, 0, err
+	}
+	if told, _, err = evidence.Tell(); err != nil {
+		return told, 0, err
+	}
+	now, err := w.m.Estimator(told.Presumed(guess))
+	if err != nil {
+		return told, 0, err
+	}
+	for _, p := range whole.Probabilities(now) {
+		sum += p
+	}
+	return told, sum, nil
 }
 
 // open reads a folder.
@@ -136,54 +149,33 @@ func open(ctx context.Context, folder string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{removed: map[graph.Fact]bool{}, rivals: map[graph.Query][]int{}}
+	w := &world{}
 	if w.m, err = opened.OverAllFacts(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := w.m.ReadProbabilities(ctx, storage.Join(root, answer.ProbabilitiesFolder)); err != nil {
 		return nil, err
 	}
-	if err := w.readRemoved(ctx, filepath.Join(folder, "removed.tsv")); err != nil {
+	removed := map[verdicts.Fact]bool{}
+	_, err = facts.Read(ctx, filepath.Join(folder, "removed.tsv"), facts.Options{Format: facts.TSV}, func(_ int, f facts.Fact) error {
+		removed[verdicts.Fact(f)] = true
+		return nil
+	}, func(b triples.BadLine) error { return b })
+	if err != nil {
 		return nil, err
 	}
-	return w, w.readList(ctx, filepath.Join(root, "runs/main/facts/list-10/facts"))
-}
-
-// readRemoved reads the facts that were removed.
-func (w *world) readRemoved(ctx context.Context, url string) error {
-	text, err := os.ReadFile(url)
-	if err != nil {
-		return err
-	}
-	lookup, n := w.m.KG.Lookup(w.m.View), 0.
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Split(strings.TrimRight(line, "\n"), "\t")
-		q, err := lookup.Query(ctx, fields[0], fields[1], false)
-		if err != nil {
-			return err
-		}
-		tail, err := lookup.Entity(ctx, fields[2])
-		if err != nil {
-			return err
-		}
-		w.removed[graph.Fact{Head: q.Source, Relation: q.Relation, Tail: tail}] = true
-	}
+	known := 0.
 	for range probability.Facts(w.m.Graph) {
-		n++
+		known++
 	}
-	w.share = float64(len(w.removed)) / n
-	return nil
+	w.share = float64(len(removed)) / known
+	return w, w.readList(ctx, filepath.Join(root, "runs/main/facts/list-10/facts"), removed)
 }
 
 // readList reads the candidates.
-func (w *world) readList(ctx context.Context, url string) error {
+func (w *world) readList(ctx context.Context, url string, removed map[verdicts.Fact]bool) error {
 	lookup := w.m.KG.Lookup(w.m.View)
-	e, err := w.m.Estimator(probability.Presumed{Missing: probability.DefaultMissing})
-	if err != nil {
-		return err
-	}
-	var observed []probability.Observation
-	err = parquet.EachPart(ctx, url, func(rows []parquet.Fact) error {
+	return parquet.EachPart(ctx, url, func(rows []parquet.Fact) error {
 		for _, r := range rows {
 			q, err := lookup.Query(ctx, r.Head, r.Relation, false)
 			if err != nil {
@@ -193,63 +185,10 @@ func (w *world) readList(ctx context.Context, url string) error {
 			if err != nil {
 				return err
 			}
-			observed = append(observed, probability.Observation{
-				Fact:  graph.Fact{Head: q.Source, Relation: q.Relation, Tail: tail},
-				Tails: probability.Side{Score: r.TailScore, Rank: r.TailRank}, Heads: probability.Side{Score: r.HeadScore, Rank: r.HeadRank}, Hops: r.Hops,
-			})
-			w.names = append(w.names, verdicts.Fact{Head: r.Head, Relation: r.Relation, Tail: r.Tail})
+			name := verdicts.Fact{Head: r.Head, Relation: r.Relation, Tail: r.Tail}
+			w.names = append(w.names, name)
+			w.candidates = append(w.candidates, answer.Said{Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: tail}, True: removed[name]})
 		}
 		return nil
 	})
-	for i := range observed {
-		w.places = append(w.places, e.Place(&observed[i]))
-		for _, q := range e.Rivals(observed[i].Fact, 1) {
-			w.rivals[q] = append(w.rivals[q], i)
-		}
-	}
-	for q, list := range w.rivals {
-		score := func(i int) float32 {
-			if int(q.Relation) < w.m.Graph.BaseRelations {
-				return observed[i].Tails.Score
-			}
-			return observed[i].Heads.Score
-		}
-		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
-	}
-	return err
-}
-
-// probabilities returns those of all candidates. The rivals of each are in the list, too.
-func (w *world) probabilities(presumed probability.Presumed) ([]float64, error) {
-	e, err := w.m.Estimator(presumed)
-	if err != nil {
-		return nil, err
-	}
-	p, divisors := make([]float64, len(w.places)), make([]float64, len(w.places))
-	for i, place := range w.places {
-		p[i], divisors[i] = e.At(place).Probability, 1
-	}
-	for _, list := range w.rivals {
-		likely, rest := 0., 0.
-		for _, i := range list[:min(probability.DefaultK, len(list))] {
-			if probability.Likely(p[i]) {
-				likely += p[i]
-			} else {
-				rest += p[i]
-			}
-		}
-		for n, i := range list {
-			switch {
-			case !probability.Likely(p[i]):
-			case n < probability.DefaultK:
-				divisors[i] = max(divisors[i], likely/(1-rest))
-			default:
-				divisors[i] = max(divisors[i], likely+rest+p[i])
-			}
-		}
-	}
-	for i := range p {
-		p[i] /= divisors[i]
-	}
-	return p, nil
 }
