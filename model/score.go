@@ -59,15 +59,10 @@ func (s *ScoredTriple) estimate() probability.Estimate {
 func (m *Model) Score(ctx context.Context, triples []Triple) ([]ScoredTriple, error) {
 	facts := make([]graph.Fact, len(triples))
 	for i, t := range triples {
-		query, err := m.lookup.Query(ctx, t.Head, t.Relation, false)
-		if err != nil {
+		var err error
+		if facts[i], err = m.lookup.Fact(ctx, t.Head, t.Relation, t.Tail); err != nil {
 			return nil, fmt.Errorf("triple %d: %w", i+1, err)
 		}
-		tail, err := m.lookup.Entity(ctx, t.Tail)
-		if err != nil {
-			return nil, fmt.Errorf("triple %d: %w", i+1, err)
-		}
-		facts[i] = graph.Fact{Head: query.Source, Relation: query.Relation, Tail: tail}
 	}
 	return m.score(ctx, facts)
 }

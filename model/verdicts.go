@@ -57,11 +57,7 @@ func (m *Model) CheckVerdicts(ctx context.Context, list []verdicts.Verdict) erro
 		if reason, _ := triples.Check(v.Head, v.Relation, v.Tail); reason != "" {
 			return fmt.Errorf("verdict %d: %s", i+1, reason)
 		}
-		_, err := m.lookup.Query(ctx, v.Head, v.Relation, false)
-		if err == nil {
-			_, err = m.lookup.Entity(ctx, v.Tail)
-		}
-		if err != nil {
+		if _, err := m.lookup.Fact(ctx, v.Head, v.Relation, v.Tail); err != nil {
 			return fmt.Errorf("verdict %d: %w", i+1, err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/strict"
 	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer/probability"
-	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 )
 
@@ -37,7 +36,7 @@ func (m *Model) ReadVerdicts(ctx context.Context, folder string) (v Verdicts, er
 	}
 	lookup := m.KG.Lookup(m.View)
 	for f, verdict := range v.Of {
-		fact, err := factOf(ctx, lookup, f)
+		fact, err := lookup.Fact(ctx, f.Head, f.Relation, f.Tail)
 		if unknown := (*kg.UnknownNameError)(nil); errors.As(err, &unknown) {
 			if v.Unknown++; v.FirstUnknown == "" || unknown.Name < v.FirstUnknown {
 				v.FirstUnknown = unknown.Name
@@ -55,16 +54,6 @@ func (m *Model) ReadVerdicts(ctx context.Context, folder string) (v Verdicts, er
 	j.SHA256 = v.SHA256
 	m.Judge(j)
 	return v, nil
-}
-
-// factOf returns a fact by ids.
-func factOf(ctx context.Context, lookup *kg.Lookup, f verdicts.Fact) (graph.Fact, error) {
-	q, err := lookup.Query(ctx, f.Head, f.Relation, false)
-	if err != nil {
-		return graph.Fact{}, err
-	}
-	tail, err := lookup.Entity(ctx, f.Tail)
-	return graph.Fact{Head: q.Source, Relation: q.Relation, Tail: tail}, err
 }
 
 // Tell returns what verdicts tell of the number of facts that are missing, for probabilities that are fitted; false

@@ -21,7 +21,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/engine/kernel"
-	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/pretrained"
 	"tagnet/model/weights/checkpoint"
@@ -177,17 +176,13 @@ func (w *world) readList(ctx context.Context, url string, removed map[verdicts.F
 	lookup := w.m.KG.Lookup(w.m.View)
 	return parquet.EachPart(ctx, url, func(rows []parquet.Fact) error {
 		for _, r := range rows {
-			q, err := lookup.Query(ctx, r.Head, r.Relation, false)
-			if err != nil {
-				return err
-			}
-			tail, err := lookup.Entity(ctx, r.Tail)
+			fact, err := lookup.Fact(ctx, r.Head, r.Relation, r.Tail)
 			if err != nil {
 				return err
 			}
 			name := verdicts.Fact{Head: r.Head, Relation: r.Relation, Tail: r.Tail}
 			w.names = append(w.names, name)
-			w.candidates = append(w.candidates, answer.Said{Fact: graph.Fact{Head: q.Source, Relation: q.Relation, Tail: tail}, True: removed[name]})
+			w.candidates = append(w.candidates, answer.Said{Fact: fact, True: removed[name]})
 		}
 		return nil
 	})

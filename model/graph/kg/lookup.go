@@ -112,6 +112,16 @@ func (l *Lookup) Query(ctx context.Context, source, relation string, inverse boo
 	return graph.Query{Source: s, Relation: r, Answer: graph.None}, nil
 }
 
+// Fact returns a fact by ids. Errors are as Query's.
+func (l *Lookup) Fact(ctx context.Context, head, relation, tail string) (graph.Fact, error) {
+	q, err := l.Query(ctx, head, relation, false)
+	if err != nil {
+		return graph.Fact{}, err
+	}
+	t, err := l.Entity(ctx, tail)
+	return graph.Fact{Head: q.Source, Relation: q.Relation, Tail: t}, err
+}
+
 func (x index) has(name string) bool {
 	_, ok := slices.BinarySearch(x.names, name)
 	return ok
