@@ -2,14 +2,17 @@ package review
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"tagnet/formats/input/facts"
@@ -121,9 +124,7 @@ func (f *flags) ask(ctx context.Context, e *command.Environment, list []verdicts
 	if err := m.MineRules(ctx, nil); err != nil {
 		return err
 	}
-	in, given := bufio.NewReader(f.in), 0
-	var last *verdicts.Verdict
-	lastAt := 0
+	in, given, last := bufio.NewReader(f.in), 0, -1 // the last verdict was on list[last]
 	for i := 0; i < len(list); i++ {
 		d := list[i]
 		e.Say("\n%s of %s   %.4f  %s  %s  %s", progress.Count(int64(i+1)), progress.Count(int64(len(list))), d.Probability, names.Escape(d.Head),
@@ -132,26 +133,28 @@ func (f *flags) ask(ctx context.Context, e *command.Environment, list []verdicts
 			return err
 		}
 		answer, err := key(e, in)
-		switch {
-		case errors.Is(err, io.EOF) || answer == "quit":
-			i = len(list)
-		case err != nil:
+		if errors.Is(err, io.EOF) || answer == "quit" {
+			break
+		}
+		if err != nil {
 			return err
-		case answer == "undo" && last != nil:
-			undone := verdicts.Verdict{Fact: last.Fact, Judgment: verdicts.Undo, Time: verdicts.Now(), Who: f.who}
-			if err := verdicts.Append(ctx, e.Workspace.Root(), "review", undone); err != nil {
-				return err
-			}
-			given, last, i = given-1, nil, lastAt-1
-		case answer == "undo":
+		}
+		v := verdicts.Verdict{Fact: d.Fact, Judgment: verdicts.Judgment(answer), Time: verdicts.Now(), Who: f.who, Weight: d.Weight}
+		switch {
+		case answer == "skip":
+			continue
+		case answer == "undo" && last < 0:
 			e.Say("there is nothing to undo")
 			i--
-		case answer == "true" || answer == "false":
-			last = &verdicts.Verdict{Fact: d.Fact, Judgment: verdicts.Judgment(answer), Time: verdicts.Now(), Who: f.who, Weight: d.Weight}
-			if err := verdicts.Append(ctx, e.Workspace.Root(), "review", *last); err != nil {
-				return err
-			}
-			given, lastAt = given+1, i
+			continue
+		case answer == "undo":
+			v.Fact, v.Weight = list[last].Fact, 0
+			given, i, last = given-1, last-1, -1
+		default:
+			given, last = given+1, i
+		}
+		if err := verdicts.Append(ctx, e.Workspace.Root(), "review", v); err != nil {
+			return err
 		}
 	}
 	return f.end(ctx, e, m, given)
@@ -253,11 +256,17 @@ func (f *flags) read(ctx context.Context, e *command.Environment) error {
 
 // write writes the sample to the file, with an empty column to fill in.
 func (f *flags) write(ctx context.Context, e *command.Environment, list []verdicts.Drawn) error {
-	text, err := csvOf(list)
-	if err != nil {
+	rows := [][]string{{"head", "relation", "tail", "verdict", "probability", "weight"}}
+	for _, d := range list {
+		rows = append(rows, []string{
+			d.Head, d.Relation, d.Tail, "", strconv.FormatFloat(d.Probability, 'g', 4, 64), strconv.FormatFloat(d.Weight, 'g', 6, 64),
+		})
+	}
+	var text bytes.Buffer
+	if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
 		return err
 	}
-	written, err := storage.CompareAndSwap(ctx, f.file, nil, text)
+	written, err := storage.CompareAndSwap(ctx, f.file, nil, text.Bytes())
 	if err == nil && !written {
 		err = fmt.Errorf("%s: %w", f.file, fs.ErrExist)
 	}
