@@ -192,10 +192,7 @@ func (a *Asking) NewOutput(name, folder string, queries int64, loads []command.L
 func (a *Asking) Write(ctx context.Context, output *workspace.Output, configuration func() any,
 	jobs func() (rows map[string]int64, err error)) (made bool, err error) {
 	if a.Fit.Made() {
-		if err := a.tell(ctx); err != nil {
-			return false, err
-		}
-		if a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed); err != nil {
+		if err := a.presume(ctx); err != nil {
 			return false, err
 		}
 	} else { // a fit would give the probabilities that existing results of the same weights, graph and reach have
@@ -210,10 +207,7 @@ func (a *Asking) Write(ctx context.Context, output *workspace.Output, configurat
 			if err := a.Fit.Make(ctx, storage.Join(output.URL(), answer.ProbabilitiesFolder), output.Lock()); err != nil {
 				return nil, err
 			}
-			if err := a.tell(ctx); err != nil {
-				return nil, err
-			}
-			if a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed); err != nil {
+			if err := a.presume(ctx); err != nil {
 				return nil, err
 			}
 			output.Configuration = configuration()

@@ -33,15 +33,18 @@ func (a *Asking) Verdict(f verdicts.Fact) string {
 	return string(a.said.Of[f].Judgment)
 }
 
-// tell presumes what verdicts tell of how many facts are missing, unless the user said it, once
-// probabilities are fitted.
-func (a *Asking) tell(ctx context.Context) error {
+// presume sets Probabilities once they are fitted. They presume what verdicts tell of how many facts are missing,
+// unless the user said it.
+func (a *Asking) presume(ctx context.Context) error {
 	told, enough, err := a.Fit.Tell(ctx, a.said)
-	if !enough || err != nil {
+	if err != nil {
 		return err
 	}
-	a.presumed = told.Presumed(a.presumed)
-	return nil
+	if enough {
+		a.presumed = told.Presumed(a.presumed)
+	}
+	a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed)
+	return err
 }
 
 // copyVerdicts copies the verdicts into a folder of results, where workers read them.
