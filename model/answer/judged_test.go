@@ -96,7 +96,7 @@ func TestJudged(t *testing.T) {
 	if spent < 10 || shown < 100 {
 		t.Errorf("%d queries have the only answer, %d judged facts are shown", spent, shown)
 	}
-	observed, err := over.Candidates(t.Context(), queries[:50], 5, nil, nil) // as a fit draws them
+	observed, err := over.Candidates(t.Context(), queries[:50], 5) // as a fit draws them
 	if err != nil {
 		t.Fatal(err)
 	}

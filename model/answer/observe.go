@@ -41,22 +41,15 @@ func (m *Model) Observe(ctx context.Context, facts []graph.Fact, done func(queri
 	return observed, nil
 }
 
-// Candidates returns the k best new answers of each query, as facts that are observed in both directions. among are the
-// only candidates, ascending; nil allows all entities. Each of the best is queried backward, too: facts share the
-// propagations of equal queries, at most n (1 + k) for n queries. done is as in Observe.
-func (m *Model) Candidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
-	observed, _, err := m.candidates(ctx, queries, k, among, keepAll, done)
-	return observed, err
-}
-
-// NewCandidates returns Candidates that are not judged.
+// NewCandidates returns the k best new answers of each query that are not judged, as facts that are observed in both
+// directions. among are the only candidates, ascending; nil allows all entities. Each of the best is queried backward,
+// too: facts share the propagations of equal queries, at most n (1 + k) for n queries. done is as in Observe.
 func (m *Model) NewCandidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int)) ([][]probability.Observation, error) {
 	observed, _, err := m.newCandidates(ctx, queries, k, among, done)
 	return observed, err
 }
 
-// newCandidates returns the k best candidates of each query that are not judged, and the number of
-// inverse queries made.
+// newCandidates returns NewCandidates, and the number of inverse queries made.
 func (m *Model) newCandidates(ctx context.Context, queries []graph.Query, k int, among []int32, done func(queries int),
 ) (observed [][]probability.Observation, backward int, err error) {
 	judged := m.Judged()
@@ -77,8 +70,8 @@ func (m *Model) newCandidates(ctx context.Context, queries []graph.Query, k int,
 // keepAll keeps all candidates.
 func keepAll(int, graph.Fact, int64) bool { return true }
 
-// candidates returns the Candidates that keep accepts, by the number of the query, the fact and its rank, and the
-// number of inverse queries made.
+// candidates returns the candidates, judged ones too, that keep accepts by the number of the query, the fact and its
+// rank, and the number of inverse queries made.
 func (m *Model) candidates(ctx context.Context, queries []graph.Query, k int, among []int32, keep func(query int, f graph.Fact, rank int64) bool,
 	done func(queries int),
 ) (observed [][]probability.Observation, backward int, err error) {

@@ -79,7 +79,7 @@ func listed(t *testing.T, w, graph string, best int, all ...asked) (rows []parqu
 				queries = append(queries, modelgraph.Query{Source: source, Relation: relation, Answer: modelgraph.None})
 			}
 		}
-		observed, err := m.Candidates(ctx, queries, best, a.among, nil)
+		observed, err := m.NewCandidates(ctx, queries, best, a.among, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
