@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"tagnet/formats/storage"
 	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // The limits of a request.
@@ -153,7 +153,7 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 
 // answer answers the query of a request, or its list of queries.
 func (s *server) answer(ctx context.Context, q request) (results, error) {
-	if !writtenAt(storage.Join(s.workspace, verdicts.File)).IsZero() { // else it may take long to see whether there are verdicts
+	if !workspace.WrittenAt(s.workspace.Path(verdicts.File)).IsZero() { // else it may take long to see whether there are verdicts
 		_, _ = s.judged(ctx) // a request for the verdicts tells the error
 	}
 	state := s.probabilities() // not later, when there may be some that the answers lack

@@ -21,7 +21,6 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
-	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/stages/predict/discover"
 )
 
@@ -111,10 +110,13 @@ func (s *server) list(ctx context.Context, p values) (response listResponse, err
 	if err != nil {
 		return response, err
 	}
-	folder, err := s.newestList(ctx)
-	if err != nil || folder == "" {
+	if s.workspace.Root() == "" {
+		return response, nil
+	}
+	if response.Name, err = s.workspace.NewestList(ctx); err != nil || response.Name == "" {
 		return response, err
 	}
+	folder := s.workspace.Path(s.workspace.FactsFolder(response.Name))
 	// One list at a time is in memory.
 	select {
 	case s.listing <- struct{}{}:
@@ -140,7 +142,7 @@ func (s *server) list(ctx context.Context, p values) (response listResponse, err
 		err = &failure{status: http.StatusServiceUnavailable, retry: 1, Text: "the list is being replaced; try again in 1 s"}
 	}
 	slices.SortStableFunc(response.Listed, func(a, b listedFact) int { return cmp.Compare(order(&a), order(&b)) })
-	response.Name, response.Facts, response.Relations = storage.Base(folder), len(response.Listed), slices.Sorted(maps.Keys(relations))
+	response.Facts, response.Relations = len(response.Listed), slices.Sorted(maps.Keys(relations))
 	return response, err
 }
 
@@ -162,18 +164,6 @@ func (s *server) matching(ctx context.Context, p values) (func(*listedFact) bool
 		f.Verdict = string(judged.Of[verdicts.Fact{Head: f.Head, Relation: f.Relation, Tail: f.Tail}].Judgment)
 		return (withJudged || f.Verdict == "") && (relation == nil || f.Relation == *relation) && (name == nil || named[f.Head] || named[f.Tail])
 	}, err
-}
-
-// newestList returns the folder of the run's newest list that is complete, "" without one.
-func (s *server) newestList(ctx context.Context) (string, error) {
-	if s.lists == "" {
-		return "", nil
-	}
-	name, err := workspace.NewestIn(ctx, s.lists)
-	if name == "" || err != nil {
-		return "", err
-	}
-	return storage.Join(s.lists, name), nil
 }
 
 // listFile returns a file of facts: a table with a heading, JSON lines or N-Triples. Names are as in the other files of

@@ -17,6 +17,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/discover"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/pipelines/internal/preprocess"
@@ -43,15 +44,15 @@ func listed(t testing.TB) string {
 }
 
 // startListed serves a workspace, and takes verdicts, unless change says otherwise.
-func startListed(t testing.TB, workspace string, change ...func(o *settings)) (*server, string) {
+func startListed(t testing.TB, root string, change ...func(o *settings)) (*server, string) {
 	t.Helper()
-	m, err := model.Open(t.Context(), workspace, model.WithWorkers(2))
+	m, err := model.Open(t.Context(), root, model.WithWorkers(2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close() })
 	return start(t, append([]func(o *settings){func(o *settings) {
-		o.model, o.workspace, o.lists, o.takesVerdicts = m, workspace, filepath.Join(workspace, "runs/main/facts"), true
+		o.model, o.workspace, o.takesVerdicts = m, workspace.New(root), true
 	}}, change...)...)
 }
 

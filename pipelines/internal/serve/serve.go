@@ -250,8 +250,8 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	if notCheckpoint {
 		named = "model " + cmp.Or(opened.Record.Origin.Model, opened.Record.Origin.File)
 	}
-	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), lists: w.Path(w.InRun("facts")), workspace: w.Root(),
-		takesVerdicts: f.verdicts, estimate: estimate, threads: allotment.Threads, queue: f.queue, timeout: f.timeout}, nil
+	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), workspace: w, takesVerdicts: f.verdicts,
+		estimate: estimate, threads: allotment.Threads, queue: f.queue, timeout: f.timeout}, nil
 }
 
 // asked names the graph of --graph for its sizes: train is the graph of the test split's queries.

@@ -21,6 +21,7 @@ import (
 	"tagnet/formats/names"
 	"tagnet/model"
 	"tagnet/model/budget"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // settings are the arguments of newServer.
@@ -32,9 +33,9 @@ type settings struct {
 	timeout        time.Duration
 	// report is the URL of the workspace's report, which need not exist.
 	report string
-	// lists is the URL of the folder of the run's lists of new facts, workspace that of the verdicts; "" for none.
-	lists, workspace string
-	takesVerdicts    bool // from people, at POST /verdicts
+	// workspace has the run's lists of new facts, and verdicts; its zero value has none.
+	workspace     workspace.Workspace
+	takesVerdicts bool // from people, at POST /verdicts
 	// local is set if the server listens on loopback only. It then refuses requests for other hosts, which a page of
 	// another site could send after it made its own name lead to this machine.
 	local bool

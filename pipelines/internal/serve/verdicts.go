@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"tagnet/formats/input/triples"
-	"tagnet/formats/storage"
 	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // said is what a server has read of the workspace's verdicts, which other processes may add to.
@@ -41,21 +39,13 @@ type verdictsResponse struct {
 	Verdicts []verdict `json:"verdicts"`
 }
 
-// writtenAt returns when a file on this machine was written, else the zero time.
-func writtenAt(url string) (when time.Time) {
-	if info, err := os.Stat(strings.TrimPrefix(url, "file://")); err == nil {
-		when = info.ModTime()
-	}
-	return when
-}
-
 // judged returns the verdicts that count now, and has the model use them. Its error is a failure.
 func (s *server) judged(ctx context.Context) (verdicts.Judged, error) {
 	s.said.Lock()
 	defer s.said.Unlock()
-	url, begun := storage.Join(s.workspace, verdicts.File), time.Now()
-	at := writtenAt(url)
-	if s.workspace == "" || !at.IsZero() && at.Equal(s.said.written) {
+	url, begun := s.workspace.Path(verdicts.File), time.Now()
+	at := workspace.WrittenAt(url)
+	if s.workspace.Root() == "" || !at.IsZero() && at.Equal(s.said.written) {
 		return s.said.judged, nil
 	}
 	read, err := verdicts.Read(ctx, url)

@@ -114,28 +114,28 @@ func (w Workspace) FactsFolder(name string) string { return w.InRun("facts/" + n
 
 // NewestList returns the name of the run's list of new facts that was completed last, "" without one. In a bucket,
 // which tells no times, it is the first by name.
-func (w Workspace) NewestList(ctx context.Context) (name string, err error) {
-	return NewestIn(ctx, w.Path(w.FactsFolder("")))
-}
-
-// NewestIn returns NewestList of the folder of a run's lists.
-func NewestIn(ctx context.Context, folder string) (newest string, err error) {
+func (w Workspace) NewestList(ctx context.Context) (newest string, err error) {
 	var last time.Time
+	folder := w.Path(w.FactsFolder(""))
 	urls, err := storage.List(ctx, folder)
 	for _, url := range urls {
 		name, complete := strings.CutSuffix(storage.Below(folder, url), "/"+manifest.FileName)
 		if !complete || strings.HasSuffix(name, NewFolder("")) {
 			continue
 		}
-		var at time.Time
-		if file, err := os.Stat(strings.TrimPrefix(url, "file://")); err == nil {
-			at = file.ModTime()
-		}
-		if newest == "" || at.After(last) {
+		if at := WrittenAt(url); newest == "" || at.After(last) {
 			newest, last = name, at
 		}
 	}
 	return newest, err
+}
+
+// WrittenAt returns when a file on this machine was written, the zero time of others.
+func WrittenAt(url string) (when time.Time) {
+	if file, err := os.Stat(strings.TrimPrefix(url, "file://")); err == nil {
+		when = file.ModTime()
+	}
+	return when
 }
 
 // MessagesFolder returns a split's message counts below the workspace.
