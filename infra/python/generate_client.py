@@ -27,6 +27,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
+from .schema import Schema, typed
+
 T = TypeVar("T")
 
 
@@ -34,13 +36,6 @@ class Transport(Protocol):
     """Sends a request and returns what `read` makes of the decoded body, or raises an error for a status other than 200."""
 
     def __call__(self, method: str, path: str, parameters: dict[str, Any], body: dict[str, Any] | None, read: Callable[[Any], T]) -> T: ...
-
-
-def typed(value: Any, *types: type) -> Any:
-    """Returns decoded JSON that is of one of the types; anything else is a TypeError."""
-    if type(value) not in types:
-        raise TypeError(f"{str(value)[:40]!r} is no {types[0].__name__}")
-    return value
 '''
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
@@ -75,18 +70,6 @@ def annotation(schema: dict[str, Any]) -> str:
     return written + (" | None" if schema.get("nullable") else "")
 
 
-def reading(schema: dict[str, Any], value: str) -> str:
-    """Returns the expression that makes a decoded JSON value one of the annotation's type."""
-    if name := reference(schema):
-        read = f"{name}.read({value})"
-    elif schema["type"] == "array":
-        read = f"[{reading(schema['items'], 'item')} for item in typed({value}, list)]"
-    else:
-        kind = SCALARS[schema["type"]]
-        read = f"typed({value}, {'float, int' if kind == 'float' else kind})"
-    return f"None if {value} is None else {read}" if schema.get("nullable") else read
-
-
 def documentation(text: str, indent: str, sections: dict[str, list[tuple[str, str]]] | None = None) -> list[str]:
     """Returns the lines of a docstring: a text, and what has a name and a description, by section."""
     lines = textwrap.wrap(text, 110)
@@ -101,44 +84,18 @@ def documentation(text: str, indent: str, sections: dict[str, list[tuple[str, st
     return [(indent + line).rstrip() for line in lines]
 
 
-def answered(document: dict[str, Any]) -> set[str]:
-    """Returns the names of the schemas that responses have, which are read; the others are only sent."""
-    names: set[str] = set()
-    schemas = document["components"]["schemas"]
-    responses = [[o["responses"] for o in verbs.values()] for verbs in document["paths"].values()]
-    texts = [json.dumps([responses, document["components"]["responses"]])]
-    while texts:
-        new = set(re.findall(r'"#/components/schemas/(\w+)"', texts.pop())) - names
-        names |= new
-        texts += [json.dumps(schemas[name]) for name in new]
-    return names
-
-
-def dataclass_of(name: str, schema: dict[str, Any], read: bool) -> str:
+def dataclass_of(name: str, schema: dict[str, Any]) -> str:
     """Returns the source of the dataclass of a schema."""
     required = set(schema.get("required", []))
     fields = sorted(schema["properties"].items(), key=lambda field: field[0] not in required)  # the others have defaults
     attributes = [(snake(field), s.get("description", "")) for field, s in fields]
-    lines = ["@dataclass(frozen=True)", f"class {name}:"]
+    lines = ["@dataclass(frozen=True)", f"class {name}(Schema):"]
     lines += documentation(schema.get("description", f"The schema {name}."), "    ", {"Attributes": attributes})
     lines.append("")
-    reads = []
     for field, s in fields:
-        kind, value = annotation(s), f'value["{field}"]'
-        if field in required:
-            lines.append(f"    {snake(field)}: {kind}")
-        else:
-            lines.append(f"    {snake(field)}: {kind} | None = None")
-            value = f'value.get("{field}")'
-        if field not in required and not s.get("nullable"):
-            reads.append(f"{snake(field)}=None if {value} is None else {reading(s, value)}")
-        else:
-            reads.append(f"{snake(field)}={reading(s, value)}")
-    if not read:
-        return "\n".join(lines)
-    lines += ["", "    @classmethod", f"    def read(cls, value: Any) -> {name}:"]
-    lines += ['        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""']
-    lines += ["        return cls(" + ", ".join(reads) + ")"]
+        if snake(field).rstrip("_") != field:
+            raise ValueError(f"Schema.read does not find the key {field}")
+        lines.append(f"    {snake(field)}: {annotation(s)}" + ("" if field in required else " | None = None"))
     return "\n".join(lines)
 
 
@@ -174,7 +131,7 @@ def method_of(verb: str, path: str, operation: dict[str, Any], schemas: dict[str
         first, last = [reference(choice) for choice in content["oneOf"]]
         read = f"lambda value: ({first} if all(key in value for key in {schemas[first]['required']!r}) else {last}).read(value)"
     else:
-        read = f"{name}.read" if (name := reference(content)) else f"lambda value: {reading(content, 'value')}"
+        read = f"{name}.read" if (name := reference(content)) else f"lambda value: typed(value, {SCALARS[content['type']]})"
     lines.append(f'        return self._transport("{verb.upper()}", "{path}", {query}, {body}, {read})')
     return "\n".join(lines)
 
@@ -182,8 +139,7 @@ def method_of(verb: str, path: str, operation: dict[str, Any], schemas: dict[str
 def generate(document: dict[str, Any]) -> str:
     """Returns the source of the module for a document."""
     schemas = document["components"]["schemas"]
-    read = answered(document)
-    parts = [HEAD] + [dataclass_of(name, schema, name in read) for name, schema in schemas.items()]
+    parts = [HEAD] + [dataclass_of(name, schema) for name, schema in schemas.items()]
     methods = ["class Operations:", *documentation(document["info"]["description"], "    "), ""]
     methods += ["    def __init__(self, transport: Transport) -> None:", "        self._transport = transport"]
     for path, verbs in document["paths"].items():

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
+from .schema import Schema, typed
+
 T = TypeVar("T")
 
 
@@ -16,15 +18,8 @@ class Transport(Protocol):
     def __call__(self, method: str, path: str, parameters: dict[str, Any], body: dict[str, Any] | None, read: Callable[[Any], T]) -> T: ...
 
 
-def typed(value: Any, *types: type) -> Any:
-    """Returns decoded JSON that is of one of the types; anything else is a TypeError."""
-    if type(value) not in types:
-        raise TypeError(f"{str(value)[:40]!r} is no {types[0].__name__}")
-    return value
-
-
 @dataclass(frozen=True)
-class Query:
+class Query(Schema):
     """The schema Query."""
 
     source: str
@@ -32,7 +27,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Schema):
     """Either source and relation, or queries.
 
     Attributes:
@@ -49,7 +44,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Schema):
     """The schema Result.
 
     Attributes:
@@ -66,33 +61,16 @@ class Result:
     one_at_most: bool
     probabilities: str
 
-    @classmethod
-    def read(cls, value: Any) -> Result:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            source=typed(value["source"], str),
-            relation=typed(value["relation"], str),
-            answers=[Answer.read(item) for item in typed(value["answers"], list)],
-            unlisted=typed(value["unlisted"], int),
-            one_at_most=typed(value["one_at_most"], bool),
-            probabilities=typed(value["probabilities"], str),
-        )
-
 
 @dataclass(frozen=True)
-class Results:
+class Results(Schema):
     """The schema Results."""
 
     results: list[Result]
 
-    @classmethod
-    def read(cls, value: Any) -> Results:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(results=[Result.read(item) for item in typed(value["results"], list)])
-
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Schema):
     """The schema Answer.
 
     Attributes:
@@ -121,25 +99,9 @@ class Answer:
     odds: str | None = None
     verdict: str | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Answer:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            entity=typed(value["entity"], str),
-            score=typed(value["score"], float, int),
-            rank=typed(value["rank"], int),
-            other_score=typed(value["other_score"], float, int),
-            other_rank=typed(value["other_rank"], int),
-            hops=None if value["hops"] is None else typed(value["hops"], int),
-            known=typed(value["known"], bool),
-            probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
-            odds=None if value.get("odds") is None else typed(value.get("odds"), str),
-            verdict=None if value.get("verdict") is None else typed(value.get("verdict"), str),
-        )
-
 
 @dataclass(frozen=True)
-class Triples:
+class Triples(Schema):
     """The schema Triples.
 
     Attributes:
@@ -149,14 +111,9 @@ class Triples:
     triples: list[Triple]
     probabilities: str
 
-    @classmethod
-    def read(cls, value: Any) -> Triples:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(triples=[Triple.read(item) for item in typed(value["triples"], list)], probabilities=typed(value["probabilities"], str))
-
 
 @dataclass(frozen=True)
-class Triple:
+class Triple(Schema):
     """The schema Triple.
 
     Attributes:
@@ -183,26 +140,9 @@ class Triple:
     probability: float | None = None
     odds: str | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Triple:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            head=typed(value["head"], str),
-            relation=typed(value["relation"], str),
-            tail=typed(value["tail"], str),
-            tail_score=typed(value["tail_score"], float, int),
-            tail_rank=typed(value["tail_rank"], int),
-            head_score=typed(value["head_score"], float, int),
-            head_rank=typed(value["head_rank"], int),
-            hops=None if value["hops"] is None else typed(value["hops"], int),
-            known=typed(value["known"], bool),
-            probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
-            odds=None if value.get("odds") is None else typed(value.get("odds"), str),
-        )
-
 
 @dataclass(frozen=True)
-class Entities:
+class Entities(Schema):
     """The schema Entities.
 
     Attributes:
@@ -212,14 +152,9 @@ class Entities:
     entities: list[str]
     more: bool
 
-    @classmethod
-    def read(cls, value: Any) -> Entities:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(entities=[typed(item, str) for item in typed(value["entities"], list)], more=typed(value["more"], bool))
-
 
 @dataclass(frozen=True)
-class Entity:
+class Entity(Schema):
     """The schema Entity.
 
     Attributes:
@@ -234,20 +169,9 @@ class Entity:
     relations: list[EntityRelation]
     more: bool
 
-    @classmethod
-    def read(cls, value: Any) -> Entity:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            entity=typed(value["entity"], str),
-            types=[typed(item, str) for item in typed(value["types"], list)],
-            facts=typed(value["facts"], int),
-            relations=[EntityRelation.read(item) for item in typed(value["relations"], list)],
-            more=typed(value["more"], bool),
-        )
-
 
 @dataclass(frozen=True)
-class EntityRelation:
+class EntityRelation(Schema):
     """The schema EntityRelation.
 
     Attributes:
@@ -259,18 +183,9 @@ class EntityRelation:
     facts: int
     entities: list[str]
 
-    @classmethod
-    def read(cls, value: Any) -> EntityRelation:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            relation=typed(value["relation"], str),
-            facts=typed(value["facts"], int),
-            entities=[typed(item, str) for item in typed(value["entities"], list)],
-        )
-
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Schema):
     """The schema Facts.
 
     Attributes:
@@ -283,19 +198,9 @@ class Facts:
     facts: int
     entities: list[str]
 
-    @classmethod
-    def read(cls, value: Any) -> Facts:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            entity=typed(value["entity"], str),
-            relation=typed(value["relation"], str),
-            facts=typed(value["facts"], int),
-            entities=[typed(item, str) for item in typed(value["entities"], list)],
-        )
-
 
 @dataclass(frozen=True)
-class FactList:
+class FactList(Schema):
     """The schema FactList.
 
     Attributes:
@@ -311,20 +216,9 @@ class FactList:
     listed: list[ListedFact]
     judging: bool
 
-    @classmethod
-    def read(cls, value: Any) -> FactList:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            name=typed(value["name"], str),
-            relations=[typed(item, str) for item in typed(value["relations"], list)],
-            facts=typed(value["facts"], int),
-            listed=[ListedFact.read(item) for item in typed(value["listed"], list)],
-            judging=typed(value["judging"], bool),
-        )
-
 
 @dataclass(frozen=True)
-class ListedFact:
+class ListedFact(Schema):
     """The schema ListedFact.
 
     Attributes:
@@ -344,23 +238,9 @@ class ListedFact:
     odds: str | None = None
     verdict: str | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> ListedFact:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            position=typed(value["position"], int),
-            head=typed(value["head"], str),
-            relation=typed(value["relation"], str),
-            tail=typed(value["tail"], str),
-            hops=None if value["hops"] is None else typed(value["hops"], int),
-            probability=None if value.get("probability") is None else typed(value.get("probability"), float, int),
-            odds=None if value.get("odds") is None else typed(value.get("odds"), str),
-            verdict=None if value.get("verdict") is None else typed(value.get("verdict"), str),
-        )
-
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Schema):
     """The schema Verdict.
 
     Attributes:
@@ -373,32 +253,16 @@ class Verdict:
     verdict: str
     who: str | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Verdict:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            head=typed(value["head"], str),
-            relation=typed(value["relation"], str),
-            tail=typed(value["tail"], str),
-            verdict=typed(value["verdict"], str),
-            who=None if value.get("who") is None else typed(value.get("who"), str),
-        )
-
 
 @dataclass(frozen=True)
-class Verdicts:
+class Verdicts(Schema):
     """The schema Verdicts."""
 
     verdicts: list[Verdict]
 
-    @classmethod
-    def read(cls, value: Any) -> Verdicts:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(verdicts=[Verdict.read(item) for item in typed(value["verdicts"], list)])
-
 
 @dataclass(frozen=True)
-class Relations:
+class Relations(Schema):
     """The schema Relations.
 
     Attributes:
@@ -411,17 +275,9 @@ class Relations:
     relations: list[str]
     like: list[str] | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Relations:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            relations=[typed(item, str) for item in typed(value["relations"], list)],
-            like=None if value.get("like") is None else [typed(item, str) for item in typed(value.get("like"), list)],
-        )
-
 
 @dataclass(frozen=True)
-class Health:
+class Health(Schema):
     """The schema Health.
 
     Attributes:
@@ -440,23 +296,9 @@ class Health:
     presumed: str | None = None
     told: list[str] | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Health:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            status=typed(value["status"], str),
-            checkpoint=typed(value["checkpoint"], str),
-            entities=typed(value["entities"], int),
-            relations=typed(value["relations"], int),
-            probabilities=typed(value["probabilities"], str),
-            verdicts=typed(value["verdicts"], int),
-            presumed=None if value.get("presumed") is None else typed(value.get("presumed"), str),
-            told=None if value.get("told") is None else [typed(item, str) for item in typed(value.get("told"), list)],
-        )
-
 
 @dataclass(frozen=True)
-class Failure:
+class Failure(Schema):
     """The schema Failure.
 
     Attributes:
@@ -467,17 +309,9 @@ class Failure:
     error: str
     closest: list[str] | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Failure:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            error=typed(value["error"], str),
-            closest=None if value.get("closest") is None else [typed(item, str) for item in typed(value.get("closest"), list)],
-        )
-
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Schema):
     """The schema Explanation.
 
     Attributes:
@@ -493,22 +327,9 @@ class Explanation:
     paths: list[Path]
     drawing: str | None = None
 
-    @classmethod
-    def read(cls, value: Any) -> Explanation:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            source=typed(value["source"], str),
-            relation=typed(value["relation"], str),
-            answer=typed(value["answer"], str),
-            reasons=[Reason.read(item) for item in typed(value["reasons"], list)],
-            weights=typed(value["weights"], str),
-            paths=[Path.read(item) for item in typed(value["paths"], list)],
-            drawing=None if value.get("drawing") is None else typed(value.get("drawing"), str),
-        )
-
 
 @dataclass(frozen=True)
-class Reason:
+class Reason(Schema):
     """The schema Reason.
 
     Attributes:
@@ -522,32 +343,17 @@ class Reason:
     cases: int
     steps: list[Step]
 
-    @classmethod
-    def read(cls, value: Any) -> Reason:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            rule=typed(value["rule"], str),
-            support=typed(value["support"], int),
-            cases=typed(value["cases"], int),
-            steps=[Step.read(item) for item in typed(value["steps"], list)],
-        )
-
 
 @dataclass(frozen=True)
-class Path:
+class Path(Schema):
     """The schema Path."""
 
     weight: float
     steps: list[Step]
 
-    @classmethod
-    def read(cls, value: Any) -> Path:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(weight=typed(value["weight"], float, int), steps=[Step.read(item) for item in typed(value["steps"], list)])
-
 
 @dataclass(frozen=True)
-class Step:
+class Step(Schema):
     """The schema Step.
 
     Attributes:
@@ -559,27 +365,12 @@ class Step:
     inverse: bool
     to: str
 
-    @classmethod
-    def read(cls, value: Any) -> Step:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(
-            from_=typed(value["from"], str),
-            relation=typed(value["relation"], str),
-            inverse=typed(value["inverse"], bool),
-            to=typed(value["to"], str),
-        )
-
 
 @dataclass(frozen=True)
-class Types:
+class Types(Schema):
     """The schema Types."""
 
     types: list[str]
-
-    @classmethod
-    def read(cls, value: Any) -> Types:
-        """Makes it from decoded JSON; a key that is missing is a KeyError, another type a TypeError."""
-        return cls(types=[typed(item, str) for item in typed(value["types"], list)])
 
 
 class Operations:
