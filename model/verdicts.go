@@ -38,8 +38,7 @@ func (m *Model) Judge(ctx context.Context, list ...Verdict) error {
 		if !judgment.IsValid() {
 			return fmt.Errorf("verdict %d is %q, want true, false or undo", i+1, v.Judgment)
 		}
-		kept[i] = verdicts.Verdict{Fact: verdicts.Fact{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: judgment, Time: verdicts.Now(), Who: v.Who,
-			Weight: v.Weight}
+		kept[i] = verdicts.Verdict{Fact: verdicts.Fact(v.Triple), Judgment: judgment, Who: v.Who, Weight: v.Weight}
 	}
 	if err := m.CheckVerdicts(ctx, kept); err != nil {
 		return err

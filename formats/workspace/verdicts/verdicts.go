@@ -2,6 +2,7 @@ package verdicts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -87,8 +88,8 @@ func parse(url string, text []byte, each func(v Verdict)) error {
 }
 
 // Append adds verdicts to the file of a workspace, which it makes if it does not exist, and does not return before they
-// are there whole. Of several processes that append at once, each adds all of its verdicts. command says in the error
-// of another one what holds the lock.
+// are there whole. One without a time is given now. Of several processes that append at once, each adds all of its
+// verdicts. command says in the error of another one what holds the lock.
 func Append(ctx context.Context, root, command string, list ...Verdict) error {
 	held, err := lock.Await(ctx, storage.Join(root, lockFolder), command, func(*lock.Held) {})
 	if err != nil {
@@ -115,12 +116,13 @@ func write(ctx context.Context, url string, list []Verdict) error {
 			"%s: verdicts are added to a file with the columns %s, in this order, and its first line is %q", url,
 			strings.Join(strings.Split(strings.TrimSuffix(heading, "\n"), "\t"), ", "), first)
 	}
+	now := time.Now().UTC().Format(time.RFC3339)
 	for _, v := range list {
 		weight := ""
 		if v.Weight > 0 {
 			weight = strconv.FormatFloat(v.Weight, 'g', 6, 64)
 		}
-		fields := []string{v.Head, v.Relation, v.Tail, string(v.Judgment), v.Time, v.Who, weight}
+		fields := []string{v.Head, v.Relation, v.Tail, string(v.Judgment), cmp.Or(v.Time, now), v.Who, weight}
 		for i, field := range fields {
 			fields[i] = names.Field(field)
 		}
@@ -137,6 +139,3 @@ func existing(ctx context.Context, url string) ([]byte, error) {
 	}
 	return text, err
 }
-
-// Now returns the time of a verdict that is given now.
-func Now() string { return time.Now().UTC().Format(time.RFC3339) }

@@ -69,7 +69,7 @@ func TestRead(t *testing.T) {
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	odd := Verdict{Fact: fact(`"a"`, "r s", "b\x1b"), Judgment: True, Time: Now(), Who: "Ada\tB"}
+	odd := Verdict{Fact: fact(`"a"`, "r s", "b\x1b"), Judgment: True, Time: "2026-01-02T03:04:05Z", Who: "Ada\tB"}
 	for _, v := range []Verdict{odd, {Fact: fact("c", "r", "d"), Judgment: False}, {Fact: odd.Fact, Judgment: Undo}, odd} {
 		if err := Append(t.Context(), root, "test", v); err != nil {
 			t.Fatal(err)
@@ -78,6 +78,9 @@ func TestAppend(t *testing.T) {
 	j, err := Read(t.Context(), storage.Join(root, File))
 	if diff := cmp.Diff(map[Fact]bool{odd.Fact: true, fact("c", "r", "d"): false}, areTrue(j)); diff != "" || err != nil || j.Given != 4 {
 		t.Errorf("%v, %d given (-want +got):\n%s", err, j.Given, diff)
+	}
+	if given := j.Of[fact("c", "r", "d")]; j.Of[odd.Fact].Time != odd.Time || given.Time == "" || given.Line != 3 {
+		t.Errorf("given %+v, and later %+v", given, j.Of[odd.Fact])
 	}
 	if err := storage.WriteFile(t.Context(), storage.Join(root, File), []byte("a\tr\tb\ttrue\n")); err != nil {
 		t.Fatal(err)

@@ -139,7 +139,7 @@ func (f *flags) ask(ctx context.Context, e *command.Environment, list []verdicts
 		if err != nil {
 			return err
 		}
-		v := verdicts.Verdict{Fact: d.Fact, Judgment: verdicts.Judgment(answer), Time: verdicts.Now(), Who: f.who, Weight: d.Weight}
+		v := verdicts.Verdict{Fact: d.Fact, Judgment: verdicts.Judgment(answer), Who: f.who, Weight: d.Weight}
 		switch {
 		case answer == "skip":
 			continue
@@ -223,12 +223,7 @@ func (f *flags) read(ctx context.Context, e *command.Environment) error {
 			same++ // a file that is read twice
 			return nil
 		}
-		if v.Time == "" {
-			v.Time = verdicts.Now()
-		}
-		if v.Who == "" {
-			v.Who = f.who
-		}
+		v.Who = cmp.Or(v.Who, f.who)
 		added = append(added, v)
 		return nil
 	})
