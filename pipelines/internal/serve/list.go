@@ -118,12 +118,10 @@ func (s *server) list(ctx context.Context, p values) (response listResponse, err
 	}
 	folder := s.workspace.Path(s.workspace.FactsFolder(response.Name))
 	// One list at a time is in memory.
-	select {
-	case s.listing <- struct{}{}:
-		defer func() { <-s.listing }()
-	case <-ctx.Done():
-		return response, context.Cause(ctx)
+	if err := s.listing.Lock(ctx); err != nil {
+		return response, err
 	}
+	defer s.listing.Unlock()
 	relations := map[string]bool{}
 	err = parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
 		for _, f := range rows {

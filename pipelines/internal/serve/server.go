@@ -21,6 +21,7 @@ import (
 	"tagnet/formats/names"
 	"tagnet/model"
 	"tagnet/model/budget"
+	"tagnet/model/parallel"
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
@@ -70,7 +71,7 @@ type server struct {
 type shared struct {
 	connections *connections
 	guard       *http.CrossOriginProtection
-	listing     chan struct{} // holds a value while a request has a list in memory
+	listing     parallel.Turn // held while a request has a list in memory
 	admission   *admission
 	measures    *measures
 	logging     sync.Mutex
@@ -87,8 +88,7 @@ type route struct {
 }
 
 func newServer(o settings) (*server, error) {
-	common := &shared{connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection(),
-		listing: make(chan struct{}, 1)}
+	common := &shared{connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection()}
 	common.measures = newMeasures(common.admission)
 	return common.server(o)
 }
