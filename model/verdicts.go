@@ -12,15 +12,7 @@ import (
 )
 
 // Verdict says whether a fact is true, as a person judged it.
-type Verdict struct {
-	Triple
-	// Judgment is "true", "false" or, to take back what was said before, "undo".
-	Judgment string `json:"verdict"`
-	// Who judged, or "".
-	Who string `json:"who,omitempty"`
-	// Weight is one over the chance of the fact to be drawn for a verdict, up to a factor, or 0 if nobody drew it.
-	Weight float64 `json:"weight,omitempty"`
-}
+type Verdict = verdicts.Verdict
 
 // ErrNoWorkspace is the error of Judge for a model that no workspace has.
 var ErrNoWorkspace = errors.New("verdicts are kept in a workspace: open one")
@@ -32,27 +24,22 @@ func (m *Model) Judge(ctx context.Context, list ...Verdict) error {
 	if m.workspace == "" {
 		return ErrNoWorkspace
 	}
-	kept := make([]verdicts.Verdict, len(list))
-	for i, v := range list {
-		judgment := verdicts.Judgment(v.Judgment)
-		if !judgment.IsValid() {
-			return fmt.Errorf("verdict %d is %q, want true, false or undo", i+1, v.Judgment)
-		}
-		kept[i] = verdicts.Verdict{Fact: verdicts.Fact(v.Triple), Judgment: judgment, Who: v.Who, Weight: v.Weight}
-	}
-	if err := m.CheckVerdicts(ctx, kept); err != nil {
+	if err := m.CheckVerdicts(ctx, list); err != nil {
 		return err
 	}
-	if err := verdicts.Append(ctx, m.workspace, strings.Join(os.Args, " "), kept...); err != nil {
+	if err := verdicts.Append(ctx, m.workspace, strings.Join(os.Args, " "), list...); err != nil {
 		return err
 	}
 	return m.ReadVerdicts(ctx)
 }
 
 // CheckVerdicts returns an error for a verdict on a fact of names that the graph does not have, an *UnknownNameError,
-// or that no fact has.
-func (m *Model) CheckVerdicts(ctx context.Context, list []verdicts.Verdict) error {
+// or that no fact has, and for one that is none.
+func (m *Model) CheckVerdicts(ctx context.Context, list []Verdict) error {
 	for i, v := range list {
+		if !v.Judgment.IsValid() {
+			return fmt.Errorf("verdict %d is %q, want true, false or undo", i+1, v.Judgment)
+		}
 		if reason, _ := triples.Check(v.Head, v.Relation, v.Tail); reason != "" {
 			return fmt.Errorf("verdict %d: %s", i+1, reason)
 		}

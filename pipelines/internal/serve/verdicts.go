@@ -74,14 +74,15 @@ func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	const mostWho = 200
+	given := model.Verdict{Fact: verdicts.Fact{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: verdicts.Judgment(v.Verdict), Who: v.Who}
 	reason, _ := triples.Check(v.Head, v.Relation, v.Tail)
 	switch {
 	case reason != "":
 		return invalid("%s", reason)
-	case !verdicts.Judgment(v.Verdict).IsValid() || len(v.Who) > mostWho:
+	case !given.Judgment.IsValid() || len(v.Who) > mostWho:
 		return invalid("verdict is %q of %q: want true, false or undo, of at most %d bytes", v.Verdict, v.Who, mostWho)
 	}
-	err = s.model.Judge(r.Context(), model.Verdict{Triple: model.Triple{Head: v.Head, Relation: v.Relation, Tail: v.Tail}, Judgment: v.Verdict, Who: v.Who})
+	err = s.model.Judge(r.Context(), given)
 	if unknown := (*model.UnknownNameError)(nil); errors.As(err, &unknown) {
 		return unknown
 	}
