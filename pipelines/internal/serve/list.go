@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tagnet/formats/input/rdf"
@@ -168,39 +166,30 @@ func (s *server) matching(ctx context.Context, p values) (func(*listedFact) bool
 // the format that this program writes.
 func listFile(format string, list []listedFact) []byte {
 	var text bytes.Buffer
-	table, lines := csv.NewWriter(&text), json.NewEncoder(&text)
-	table.UseCRLF = format == "csv"
+	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
-	row := func(fields ...string) {
-		if format == "csv" {
-			_ = table.Write(fields) // a buffer takes everything
-			return
-		}
-		for i, field := range fields {
-			fields[i] = names.Field(field)
-		}
-		text.WriteString(strings.Join(fields, "\t") + "\n")
-	}
-	if format == "csv" || format == "tsv" {
-		row("position", "head", "relation", "tail", "probability", "hops", "verdict")
-	}
+	rows := [][]string{{"position", "head", "relation", "tail", "probability", "hops", "verdict"}}
 	for _, f := range list {
 		switch format {
 		case "jsonl":
-			_ = lines.Encode(f)
+			_ = lines.Encode(f) // a buffer takes everything
 		case "nt":
 			fmt.Fprintf(&text, "%s %s %s .\n", rdf.Name(f.Head, false), rdf.Name(f.Relation, true), rdf.Name(f.Tail, false))
 		default:
-			probability, hops := "", ""
-			if f.Probability != nil {
-				probability = strconv.FormatFloat(*f.Probability, 'g', -1, 64)
-			}
-			if f.Hops != model.Unreached {
-				hops = fmt.Sprint(f.Hops)
-			}
-			row(fmt.Sprint(f.Position), f.Head, f.Relation, f.Tail, probability, hops, f.Verdict)
+			probability, hops := optional(f.Probability, f.Hops)
+			rows = append(rows, []string{fmt.Sprint(f.Position), f.Head, f.Relation, f.Tail, probability, hops, f.Verdict})
 		}
 	}
-	table.Flush()
+	switch format {
+	case "csv":
+		return csvOf(rows)
+	case "tsv":
+		for _, fields := range rows {
+			for i, field := range fields {
+				fields[i] = names.Field(field)
+			}
+			text.WriteString(strings.Join(fields, "\t") + "\n")
+		}
+	}
 	return text.Bytes()
 }
