@@ -35,7 +35,7 @@ type Model struct {
 	known     tables.Answers
 	said      probability.Presumed                 // what the options presume
 	presumed  atomic.Pointer[probability.Presumed] // what verdicts tell, otherwise
-	told      atomic.Pointer[answer.Told]          // nil where verdicts tell nothing
+	told      atomic.Pointer[answer.Told]          // nil until verdicts were read
 	workspace string                               // where probabilities are kept; "" without one
 	fitting   sync.Mutex                           // held while probabilities are fitted
 	reading   sync.Mutex                           // held while verdicts are read, so that an earlier reader does not replace newer ones

@@ -61,16 +61,10 @@ func (m *Model) ReadVerdicts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told, enough, err := m.opened.Tell(ctx, read, m.probabilitiesFolder(), nil)
-	presumed := m.said
-	if enough {
-		presumed = told.Presumed(m.said)
-	}
+	told, err := m.opened.Tell(ctx, read, m.probabilitiesFolder(), nil)
+	presumed := told.Presumed(m.said)
 	m.presumed.Store(&presumed)
-	m.told.Store(nil)
-	if enough {
-		m.told.Store(&told)
-	}
+	m.told.Store(&told)
 	return err
 }
 

@@ -147,7 +147,7 @@ func (v *Evidence) judgments(presume func(share float64) probability.Presumed) (
 	return list, nil
 }
 
-// Told is what judged facts tell of the shares that are missing.
+// Told is what judged facts tell of the shares that are missing. Its zero value stands for too few of them.
 type Told struct {
 	Common probability.Posterior `json:"common"`
 	// Own are those of relations with many judged facts, by id.
@@ -159,16 +159,16 @@ type Told struct {
 	Said float64 `json:"said,omitempty"`
 }
 
-// Tell returns what the evidence tells, and false if it is too little.
-func (v *Evidence) Tell() (told Told, enough bool, err error) {
+// Tell returns what the evidence tells.
+func (v *Evidence) Tell() (Told, error) {
 	if len(v.facts) < leastSaid {
-		return told, false, nil
+		return Told{}, nil
 	}
 	all, err := v.judgments(func(share float64) probability.Presumed { return probability.Presumed{Missing: share} })
 	if err != nil {
-		return told, false, err
+		return Told{}, err
 	}
-	told.Common, told.Own = probability.PosteriorOf(all, nil), map[int32]probability.Posterior{}
+	told := Told{Common: probability.PosteriorOf(all, nil), Own: map[int32]probability.Posterior{}}
 	of := map[int32]*Evidence{}
 	for _, f := range v.facts {
 		if of[f.Relation] == nil {
@@ -191,13 +191,16 @@ func (v *Evidence) Tell() (told Told, enough bool, err error) {
 			continue
 		}
 		if err != nil {
-			return told, false, err
+			return Told{}, err
 		}
 		told.Own[r] = probability.PosteriorOf(judged, prior)
 	}
 	told.contradict(all)
-	return told, true, nil
+	return told, nil
 }
+
+// isEmpty reports whether judged facts tell nothing.
+func (t Told) isEmpty() bool { return t.Common.Judged == 0 }
 
 // contradict compares the judged facts whose probability, at the likeliest share, is .5 and more with
 // what was said of them.
@@ -222,6 +225,9 @@ func (t *Told) contradict(all []probability.Judgment) {
 
 // Lines says what is told in a line, of relations with an own share too, and that it contradicts the probabilities.
 func (t Told) Lines(relations []string) []string {
+	if t.isEmpty() {
+		return nil
+	}
 	lines := []string{fmt.Sprintf("%d verdicts: between %s and %s of the facts are missing, %s", t.Common.Judged, percent(t.Common.Low), percent(t.Common.High),
 		percent(t.Common.Share))}
 	for _, r := range slices.Sorted(maps.Keys(t.Own)) {

@@ -23,7 +23,7 @@ func TestContradict(t *testing.T) {
 		for i := range c.n {
 			all = append(all, probability.Judgment{True: i < c.isTrue, P: slices.Repeat([]float64{c.p}, len(probability.Shares()))})
 		}
-		told := Told{Common: probability.Posterior{Share: probability.Shares()[7]}}
+		told := Told{Common: probability.Posterior{Share: probability.Shares()[7], Judged: c.n}}
 		told.contradict(all)
 		if got := told.Sure == c.n && told.True == c.isTrue; got != c.want {
 			t.Errorf("%s: %+v", name, told)

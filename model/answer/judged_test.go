@@ -146,9 +146,9 @@ func TestEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told, enough, err := evidence.Tell()
-		if !enough || err != nil {
-			t.Fatalf("%d facts are too few: %v", len(said), err)
+		told, err := evidence.Tell()
+		if err != nil {
+			t.Fatal(err)
 		}
 		return told
 	}
@@ -158,6 +158,10 @@ func TestEvidence(t *testing.T) {
 	}
 	if lines := told.Lines(j.m.KG.Relations); len(lines) != 1+len(told.Own) {
 		t.Errorf("lines %q", lines)
+	}
+	guess := probability.Presumed{Missing: share, Guessed: true}
+	if few := tell(said[:5]); few.Presumed(guess) != guess || few.Lines(j.m.KG.Relations) != nil {
+		t.Errorf("five verdicts tell %+v", few)
 	}
 	user := probability.OwnShares(.4, map[int32]float64{0: .3})
 	if got := told.Presumed(user); got != user {

@@ -56,12 +56,12 @@ func (m *Model) ReadVerdicts(ctx context.Context, folder string) (v Verdicts, er
 	return v, nil
 }
 
-// Tell returns what verdicts tell of the number of facts that are missing, for probabilities that are fitted; false
-// where they are too few. A folder, which may be "", keeps it for the next call.
-func (m *Model) Tell(ctx context.Context, v Verdicts, folder string, done func(queries int)) (told Told, enough bool, err error) {
+// Tell returns what verdicts tell of the number of facts that are missing, for probabilities that are fitted. A folder,
+// which may be "", keeps it for the next call.
+func (m *Model) Tell(ctx context.Context, v Verdicts, folder string, done func(queries int)) (Told, error) {
 	e, err := m.Estimator(probability.Presumed{Missing: probability.DefaultMissing, Guessed: true})
 	if e == nil || err != nil || len(v.Said) < leastSaid {
-		return told, false, err
+		return Told{}, err
 	}
 	// What was told of the same verdicts and probabilities is not computed again.
 	now := toldOf{v.SHA256, m.fitted.Load().Checksum, m.KG.Manifest.Checksum}
@@ -69,23 +69,27 @@ func (m *Model) Tell(ctx context.Context, v Verdicts, folder string, done func(q
 	if folder != "" && now.Probabilities != "" {
 		url = storage.Join(folder, m.ProbabilitiesFile()+toldSuffix)
 		if there, err := storage.ReadJSON[keptTold](ctx, url); err == nil && there.toldOf == now {
-			return there.Told, true, nil
+			return there.Told, nil
 		}
 	}
 	evidence, err := m.EvidenceOf(ctx, e, v.Said, done)
 	if err != nil {
-		return told, false, err
+		return Told{}, err
 	}
-	if told, enough, err = evidence.Tell(); enough && err == nil && url != "" {
+	told, err := evidence.Tell()
+	if url != "" && !told.isEmpty() {
 		_ = storage.WriteJSON(ctx, url, keptTold{now, told}) // a folder that cannot be written keeps nothing
 	}
-	return told, enough, err
+	return told, err
 }
 
 // ReadTold returns what Tell kept in a folder of the verdicts with a hash, for a model of weights, graph and reach.
-func ReadTold(ctx context.Context, folder, weights, graph string, reach int, verdicts string) (told Told, found bool) {
+func ReadTold(ctx context.Context, folder, weights, graph string, reach int, verdicts string) Told {
 	there, err := storage.ReadJSON[keptTold](ctx, storage.Join(folder, fitFolder(weights, graph, reach)+".json"+toldSuffix))
-	return there.Told, err == nil && there.Graph == graph && there.Verdicts == verdicts
+	if err != nil || there.Graph != graph || there.Verdicts != verdicts {
+		return Told{}
+	}
+	return there.Told
 }
 
 // toldSuffix ends the name of the file of what is told, after that of the probabilities.
@@ -116,7 +120,7 @@ func (k keptTold) Check() error {
 
 // Presumed returns what an estimator presumes by what is told: what the user said has precedence.
 func (t Told) Presumed(said probability.Presumed) probability.Presumed {
-	if !said.Guessed {
+	if !said.Guessed || t.isEmpty() {
 		return said
 	}
 	own := said.Own()

@@ -114,7 +114,7 @@ func (w *world) tell(ctx context.Context, e *probability.Estimator, said []answe
 	if err != nil {
 		return told, 0, err
 	}
-	if told, _, err = evidence.Tell(); err != nil {
+	if told, err = evidence.Tell(); err != nil {
 		return told, 0, err
 	}
 	now, err := w.m.Estimator(told.Presumed(guess))

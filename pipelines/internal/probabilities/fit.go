@@ -379,28 +379,27 @@ func (f *Fit) Estimator(presumed probability.Presumed) (*probability.Estimator, 
 	return e, nil
 }
 
-// Tell returns what verdicts tell of the number of facts that are missing, and false if they are too few, and prints it
-// once.
-func (f *Fit) Tell(ctx context.Context, verdicts answer.Verdicts) (told answer.Told, enough bool, err error) {
+// Tell returns what verdicts tell of the number of facts that are missing, and prints it once.
+func (f *Fit) Tell(ctx context.Context, verdicts answer.Verdicts) (told answer.Told, err error) {
 	if f == nil || !f.made {
-		return told, false, nil
+		return told, nil
 	}
 	if f.model.Resources.Kernel, err = kernel.Named(f.e.Variant(f.on.Kernel)); err != nil {
-		return told, false, err
+		return told, err
 	}
 	f.model.Resources.Threads = worker.Threads(f.on.Threads, f.allotment.MaxThreads)
 	bar := f.e.Progress.Begin("reading verdicts", 0, "queries")
 	defer bar.End()
 	asked := int64(0)
-	told, enough, err = f.model.Tell(ctx, verdicts, f.folder, func(queries int) {
+	told, err = f.model.Tell(ctx, verdicts, f.folder, func(queries int) {
 		asked += int64(queries)
 		bar.Set(asked)
 	})
-	if enough && err == nil && !f.toldSaid {
-		f.toldSaid = true
+	if !f.toldSaid {
 		for _, line := range told.Lines(f.model.KG.Relations) {
+			f.toldSaid = true
 			f.e.Say("%s", line)
 		}
 	}
-	return told, enough, err
+	return told, err
 }

@@ -29,7 +29,7 @@ type newFacts struct {
 	// more and of .5 and more, and their probabilities.
 	relations map[string][4]float64
 	judged    verdicts.Judged
-	told      *answer.Told // nil unless the verdicts tell
+	told      answer.Told
 }
 
 // readList reads the newest list, the verdicts, and what they tell of the list's probabilities.
@@ -53,10 +53,7 @@ func (e *evidence) readList(ctx context.Context) {
 	l.name = name
 	of, _ := w.EvaluatedCheckpoint(ctx, w.Path(folder))
 	graph, _ := w.Inputs(ctx, workspace.GraphFolder) // what cannot be read tells nothing
-	told, found := answer.ReadTold(ctx, w.Path(answer.ProbabilitiesFolder), of.Weights, graph[workspace.GraphFolder], of.Reach, l.judged.SHA256)
-	if found {
-		l.told = &told
-	}
+	l.told = answer.ReadTold(ctx, w.Path(answer.ProbabilitiesFolder), of.Weights, graph[workspace.GraphFolder], of.Reach, l.judged.SHA256)
 }
 
 // add adds facts of the list.
@@ -99,7 +96,7 @@ func (e *evidence) composeList() section {
 	if len(l.judged.Of) > 0 {
 		s.Lead = append(s.Lead, l.verdicts())
 	}
-	if l.told != nil && len(e.rules.Relations) > 0 {
+	if len(e.rules.Relations) > 0 {
 		s.Lead = append(s.Lead, l.told.Lines(e.rules.Relations)...)
 	}
 	return s

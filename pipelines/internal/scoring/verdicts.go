@@ -36,13 +36,11 @@ func (a *Asking) Verdict(f verdicts.Fact) string {
 // presume sets Probabilities once they are fitted. They presume what verdicts tell of how many facts are missing,
 // unless the user said it.
 func (a *Asking) presume(ctx context.Context) error {
-	told, enough, err := a.Fit.Tell(ctx, a.said)
+	told, err := a.Fit.Tell(ctx, a.said)
 	if err != nil {
 		return err
 	}
-	if enough {
-		a.presumed = told.Presumed(a.presumed)
-	}
+	a.presumed = told.Presumed(a.presumed)
 	a.Probabilities, err = a.Fit.Probabilities(ctx, a.presumed)
 	return err
 }
