@@ -21,17 +21,12 @@ type Said struct {
 	Weight float64
 }
 
-// Evidence is what judged facts tell of the number of facts that are missing.
+// Evidence is what judged facts tell of the number of facts that are missing. It has the places of facts, and of the
+// best new answers of queries, as placed.
 type Evidence struct {
-	m     *Model
-	facts []placedFact
-}
-
-// placedFact is a judged fact that was observed.
-type placedFact struct {
-	Said
-	place probability.Place
-	// rivals are the best new answers of the queries of which it may be one of several.
+	m      *Model
+	said   []Said
+	facts  map[graph.Fact]probability.Place
 	rivals map[graph.Query][]probability.Place
 }
 
@@ -63,15 +58,7 @@ func (m *Model) EvidenceOf(ctx context.Context, e *probability.Estimator, said [
 	if err := m.place(ctx, e, said, done); err != nil {
 		return nil, err
 	}
-	v := &Evidence{m: m}
-	for _, s := range said {
-		f := placedFact{s, m.placed.facts[s.Fact], map[graph.Query][]probability.Place{}}
-		for _, q := range e.Rivals(s.Fact, 1) {
-			f.rivals[q] = m.placed.rivals[q]
-		}
-		v.facts = append(v.facts, f)
-	}
-	return v, nil
+	return &Evidence{m, said, maps.Clone(m.placed.facts), maps.Clone(m.placed.rivals)}, nil
 }
 
 // place observes the facts that are not placed, and the rivals that divide their probabilities.
@@ -114,12 +101,12 @@ func (v *Evidence) Probabilities(e *probability.Estimator) []float64 {
 	at := func(p probability.Place) Estimated {
 		return Estimated{Observation: probability.Observation{Fact: p.Fact}, Estimate: e.At(p)}
 	}
-	list := make([]float64, len(v.facts))
-	for i, f := range v.facts {
-		j, divisor := at(f.place), 1.
-		for _, q := range e.Rivals(f.Fact, j.Probability) {
+	list := make([]float64, len(v.said))
+	for i, s := range v.said {
+		j, divisor := at(v.facts[s.Fact]), 1.
+		for _, q := range e.Rivals(s.Fact, j.Probability) {
 			var rivals []Estimated
-			for _, r := range f.rivals[q] {
+			for _, r := range v.rivals[q] {
 				rivals = append(rivals, at(r))
 			}
 			divisor = max(divisor, rivalsOf(q.Relation, rivals).divisor(j.Entity(q.Relation), j.Probability))
@@ -131,9 +118,9 @@ func (v *Evidence) Probabilities(e *probability.Estimator) []float64 {
 
 // judgments returns the judged facts, with their probabilities for what is presumed of each share.
 func (v *Evidence) judgments(presume func(share float64) probability.Presumed) ([]probability.Judgment, error) {
-	list := make([]probability.Judgment, len(v.facts))
-	for i, f := range v.facts {
-		list[i] = probability.Judgment{True: f.True, Weight: f.Weight}
+	list := make([]probability.Judgment, len(v.said))
+	for i, s := range v.said {
+		list[i] = probability.Judgment{True: s.True, Weight: s.Weight}
 	}
 	for _, share := range probability.Shares() {
 		e, err := v.m.newEstimator(presume(share))
@@ -161,7 +148,7 @@ type Told struct {
 
 // Tell returns what the evidence tells.
 func (v *Evidence) Tell() (Told, error) {
-	if len(v.facts) < leastSaid {
+	if len(v.said) < leastSaid {
 		return Told{}, nil
 	}
 	all, err := v.judgments(func(share float64) probability.Presumed { return probability.Presumed{Missing: share} })
@@ -169,21 +156,19 @@ func (v *Evidence) Tell() (Told, error) {
 		return Told{}, err
 	}
 	told := Told{Common: probability.PosteriorOf(all, nil), Own: map[int32]probability.Posterior{}}
-	of := map[int32]*Evidence{}
-	for _, f := range v.facts {
-		if of[f.Relation] == nil {
-			of[f.Relation] = &Evidence{m: v.m}
-		}
-		of[f.Relation].facts = append(of[f.Relation].facts, f)
+	of := map[int32][]Said{}
+	for _, s := range v.said {
+		of[s.Relation] = append(of[s.Relation], s)
 	}
 	prior := func(logarithm float64) float64 {
 		z := (logarithm - math.Log(told.Common.Share)) / ownDeviation
 		return -z * z / 2
 	}
-	for r, own := range of {
-		if len(own.facts) < leastSaid {
+	for r, said := range of {
+		if len(said) < leastSaid {
 			continue
 		}
+		own := Evidence{v.m, said, v.facts, v.rivals}
 		judged, err := own.judgments(func(share float64) probability.Presumed {
 			return probability.OwnShares(told.Common.Share, map[int32]float64{r: share})
 		})
