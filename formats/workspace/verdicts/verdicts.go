@@ -35,8 +35,7 @@ const lockFolder = ".verdicts"
 type Judged struct {
 	// Of has the verdict that counts on each, which is true or false.
 	Of map[Fact]Verdict
-	// Given is the number of verdicts in the file, Text what it holds and SHA256 its hash; zero if there is no file.
-	Given  int
+	// Text is what the file holds and SHA256 its hash; zero if there is no file.
 	Text   []byte
 	SHA256 string
 }
@@ -52,11 +51,9 @@ func Read(ctx context.Context, url string) (Judged, error) {
 	sum := sha256.Sum256(text)
 	j.Text, j.SHA256 = text, hex.EncodeToString(sum[:])
 	return j, parse(url, j.Text, func(v Verdict) {
-		if j.Given++; v.Judgment == Undo {
+		if j.Of[v.Fact] = v; v.Judgment == Undo {
 			delete(j.Of, v.Fact)
-			return
 		}
-		j.Of[v.Fact] = v
 	})
 }
 

@@ -1,6 +1,7 @@
 package verdicts
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -76,8 +77,9 @@ func TestAppend(t *testing.T) {
 		}
 	}
 	j, err := Read(t.Context(), storage.Join(root, File))
-	if diff := cmp.Diff(map[Fact]bool{odd.Fact: true, fact("c", "r", "d"): false}, areTrue(j)); diff != "" || err != nil || j.Given != 4 {
-		t.Errorf("%v, %d given (-want +got):\n%s", err, j.Given, diff)
+	want := map[Fact]bool{odd.Fact: true, fact("c", "r", "d"): false}
+	if diff := cmp.Diff(want, areTrue(j)); diff != "" || err != nil || bytes.Count(j.Text, []byte("\n")) != 5 {
+		t.Errorf("%v, the file %q (-want +got):\n%s", err, j.Text, diff)
 	}
 	if given := j.Of[fact("c", "r", "d")]; j.Of[odd.Fact].Time != odd.Time || given.Time == "" || given.Line != 3 {
 		t.Errorf("given %+v, and later %+v", given, j.Of[odd.Fact])
