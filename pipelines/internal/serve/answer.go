@@ -86,9 +86,6 @@ func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
 
 // answerBody answers the queries of a body.
 func (s *server) answerBody(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parameters(r); err != nil {
-		return err
-	}
 	q, err := decode[request](w, r, requestFields, "source and relation, or with queries")
 	if err != nil {
 		return err

@@ -31,6 +31,16 @@ func parameters(r *http.Request, known ...string) (values, error) {
 	return values(parsed), nil
 }
 
+// withoutParameters returns a handler of requests that take no parameters.
+func withoutParameters(answer handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if _, err := parameters(r); err != nil {
+			return err
+		}
+		return answer(w, r)
+	}
+}
+
 // text returns the text of a parameter, or nil without it.
 func (v values) text(name string) *string {
 	if all := v[name]; len(all) > 0 {

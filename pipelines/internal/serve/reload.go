@@ -136,9 +136,6 @@ func (s *server) computing() string {
 
 // answerReload reloads, for requests of this machine. The reload continues if the client leaves.
 func (s *server) answerReload(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parameters(r); err != nil {
-		return err
-	}
 	if !s.local || s.reload == nil {
 		return &failure{status: http.StatusForbidden,
 			Text: "only a server that listens on this machine alone takes POST /reload; send its process SIGHUP instead"}

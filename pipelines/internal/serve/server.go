@@ -84,8 +84,11 @@ type route struct {
 	method, path string
 	// admitted is set if a request computes, so that it counts against --queue.
 	admitted bool
-	answer   func(w http.ResponseWriter, r *http.Request) error
+	answer   handler
 }
+
+// handler answers a request, or returns why not.
+type handler func(w http.ResponseWriter, r *http.Request) error
 
 func newServer(o settings) (*server, error) {
 	common := &shared{connections: &connections{open: map[net.Conn]connection{}}, admission: &admission{most: o.queue}, guard: http.NewCrossOriginProtection()}
@@ -111,22 +114,22 @@ func (common *shared) server(o settings) (*server, error) {
 	s.routes = map[string]map[string]route{}
 	for _, r := range append(pages, []route{
 		{http.MethodGet, "/answer", true, s.answerOne},
-		{http.MethodPost, "/answer", true, s.answerBody},
+		{http.MethodPost, "/answer", true, withoutParameters(s.answerBody)},
 		{http.MethodGet, "/explain", true, s.explain},
 		{http.MethodGet, "/score", true, s.score},
 		{http.MethodGet, "/entities", false, s.listEntities},
 		{http.MethodGet, "/entity", true, s.showEntity},
 		{http.MethodGet, "/facts", true, s.listFacts},
 		{http.MethodGet, "/list", true, s.showList},
-		{http.MethodGet, "/verdicts", false, s.listVerdicts},
-		{http.MethodPost, "/verdicts", true, s.judge},
+		{http.MethodGet, "/verdicts", false, withoutParameters(s.listVerdicts)},
+		{http.MethodPost, "/verdicts", true, withoutParameters(s.judge)},
 		{http.MethodGet, "/relations", false, s.listRelations},
-		{http.MethodGet, "/types", false, s.listTypes},
-		{http.MethodGet, "/healthz", false, s.showHealth},
-		{http.MethodGet, "/metrics", false, s.showMetrics},
-		{http.MethodGet, "/report", false, s.showReport},
-		{http.MethodPost, "/reload", false, s.answerReload},
-		{http.MethodGet, "/openapi.json", false, s.showDescription},
+		{http.MethodGet, "/types", false, withoutParameters(s.listTypes)},
+		{http.MethodGet, "/healthz", false, withoutParameters(s.showHealth)},
+		{http.MethodGet, "/metrics", false, withoutParameters(s.showMetrics)},
+		{http.MethodGet, "/report", false, withoutParameters(s.showReport)},
+		{http.MethodPost, "/reload", false, withoutParameters(s.answerReload)},
+		{http.MethodGet, "/openapi.json", false, withoutParameters(s.showDescription)},
 	}...) {
 		if s.routes[r.path] == nil {
 			s.routes[r.path] = map[string]route{}

@@ -63,9 +63,6 @@ func (s *server) judged(ctx context.Context) (verdicts.Judged, error) {
 
 // judge keeps a verdict.
 func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parameters(r); err != nil {
-		return err
-	}
 	if !s.takesVerdicts {
 		return &failure{status: http.StatusForbidden, Text: "this server takes no verdicts: start serve with --verdicts"}
 	}
@@ -94,9 +91,6 @@ func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
 
 // listVerdicts lists the verdicts that count, in the order in which they were given.
 func (s *server) listVerdicts(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parameters(r); err != nil {
-		return err
-	}
 	judged, err := s.judged(r.Context())
 	if err != nil {
 		return err
