@@ -143,7 +143,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 	}
 	var rows []Row // numbered by query
 	for i, q := range queries {
-		list := m.Judged().withKnown(q, known.Of(q.Source, q.Relation))
+		list := m.Judged().WithKnown(q, known.Of(q.Source, q.Relation))
 		for _, entity := range list {
 			if _, is := slices.BinarySearch(a.Among, entity); is || a.Among == nil {
 				rows = append(rows, Row{Number: int64(i), Query: graph.Query{Source: q.Source, Relation: q.Relation, Answer: entity}})

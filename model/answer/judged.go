@@ -54,8 +54,8 @@ func (j *Judged) Verdict(f graph.Fact) verdicts.Judgment { return j.judgments[f]
 // More returns how many more answers than wanted a query has to list, so that enough are not judged.
 func (j *Judged) More() int { return j.most }
 
-// withKnown returns the known answers of a query and those that are judged, ascending.
-func (j *Judged) withKnown(q graph.Query, known []int32) []int32 {
+// WithKnown returns the known answers of a query and those that are judged, ascending.
+func (j *Judged) WithKnown(q graph.Query, known []int32) []int32 {
 	judged := j.of[plainQuery(q)]
 	if len(judged) == 0 {
 		return known
