@@ -84,6 +84,12 @@ func (t Triple) Check() error {
 		strict.Between("head_rank", t.HeadRank, 1, 1<<40), strict.Between("hops", t.Hops, -1, 1<<30))
 }
 
+// Check returns an error for numbers that no answer has.
+func (m Match) Check() error {
+	return strict.First(strict.Count("pattern", m.Pattern), strict.Between("position", m.Position, 1, 1<<30), strict.Share("probability", m.Probability),
+		strict.Finite("log_odds", m.LogOdds))
+}
+
 // Check returns an error for numbers that no counting of messages gives.
 func (c MessageCount) Check() error {
 	return strict.First(strict.Count("queries", c.Queries), strict.Count("layers", c.Layers), strict.Count("layer", c.Layer), strict.Count("delta", c.Delta),

@@ -122,6 +122,21 @@ type Triple struct {
 	Against string
 }
 
+// Match is an answer of a pattern: a row of the table matches.
+type Match struct {
+	// Pattern is the position of the pattern's line, from 0, Text the pattern.
+	Pattern int64
+	Text    string
+	// Position is that among the answers of the pattern, from 1. Entity stands for the variable of the answer.
+	Position int32
+	Entity   string
+	// Probability is the product of the probabilities of Facts, of which the text says each.
+	Probability, LogOdds float64
+	Facts                string
+	// Cut says which variables have more entities than were followed, "" if none has.
+	Cut string
+}
+
 // MessageCount counts the messages of one layer of the propagation from one source: a row of
 // the table messages.
 type MessageCount struct {
@@ -142,7 +157,7 @@ type MessageCount struct {
 // Row is any of the rows that this package writes. Its fields are the columns, in their order; their names
 // are written in snake case, and a pointer is a column that may be null.
 type Row interface {
-	Ranking | Prediction | Answer | Explanation | Fact | Triple | MessageCount
+	Ranking | Prediction | Answer | Explanation | Fact | Triple | Match | MessageCount
 	strict.Checked
 	table() Table
 }
@@ -156,6 +171,7 @@ func (Answer) table() Table       { return Table{"answers", "1"} }
 func (Explanation) table() Table  { return Table{"explanations", "2"} }
 func (Fact) table() Table         { return Table{"facts", "2"} }
 func (Triple) table() Table       { return Table{"triples", "3"} }
+func (Match) table() Table        { return Table{"matches", "1"} }
 func (MessageCount) table() Table { return Table{"messages", "1"} }
 
 // Versions returns the versions of the columns of the tables of some rows, by the names of the tables.
@@ -169,5 +185,5 @@ func Versions(rows ...interface{ table() Table }) map[string]string {
 
 // Tables lists the tables that this package writes, in the order of their names.
 func Tables() []Table {
-	return []Table{Answer{}.table(), Explanation{}.table(), Fact{}.table(), MessageCount{}.table(), Prediction{}.table(), Ranking{}.table(), Triple{}.table()}
+	return []Table{Answer{}.table(), Explanation{}.table(), Fact{}.table(), Match{}.table(), MessageCount{}.table(), Prediction{}.table(), Ranking{}.table(), Triple{}.table()}
 }

@@ -50,8 +50,9 @@ type Fact struct {
 
 // Cut says that a variable has more entities than are followed.
 type Cut struct {
-	Variable     string
-	Of, Followed int
+	Variable string `json:"variable"`
+	Of       int    `json:"of"`
+	Followed int    `json:"followed"`
 }
 
 // value is how good an entity is for a variable, with all that is beyond it in the tree.
@@ -305,8 +306,8 @@ func (s *search) evaluate(ctx context.Context, v *variable, f *found) error {
 	return nil
 }
 
-// mostPairs is the most pairs of entities that are estimated at a time, 256 bytes each.
-const mostPairs = 1 << 18
+// MostPairs is the most pairs of entities that are estimated at a time, 256 bytes each.
+const MostPairs = 1 << 18
 
 // pair is a pair of entities by their numbers, and its fact.
 type pair struct {
@@ -357,7 +358,7 @@ func (s *search) bestEnds(ctx context.Context, b *branch, entities []int32, beyo
 			default:
 				pairs = append(pairs, p)
 			}
-			if len(pairs) == mostPairs {
+			if len(pairs) == MostPairs {
 				if err := ask(pairs); err != nil {
 					return nil, err
 				}

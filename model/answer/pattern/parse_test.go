@@ -44,7 +44,7 @@ func TestErrors(t *testing.T) {
 		`likes(é, ?x), hates(?x, a)`:     `letter 7, before "é, ?x), hates(?x, a)": unknown entity "é"`,
 		`hates(?x, a)`:                   `letter 1, before "hates(?x, a)": unknown relation "hates"; closest: "likes"`,
 		`likes(?x, c)`:                   `letter 11, before "c)": unknown entity "c"`,
-		`likes(?y, a)`:                   `the pattern has no variable ?x`,
+		`likes(?y, a)`:                   `letter 1, before "likes(?y, a)": it has no variable ?x`,
 		`likes(?x, a), owns(?y, b)`:      `letter 15, before "owns(?y, b)": no variable joins this atom`,
 		`likes(?x, a), owns(a, b)`:       `letter 15, before "owns(a, b)": no variable joins this atom`,
 		`likes(?x, ?y), owns(?y, ?x)`:    `letter 25, before "?x)": ?x is joined in a circle`,

@@ -39,17 +39,20 @@ type branch struct {
 // binds reports whether entities of the branch's variable follow from the other end, which is known.
 func (b *branch) binds() bool { return !b.negated && (b.variable == nil || b.variable.isBound) }
 
-// New parses a pattern, and looks up its names. Its error is an *Error, which wraps the *kg.UnknownNameError of an
+// New parses a pattern, and looks up its names. answer is the variable of the answer, "" for the first one. Its error is an *Error, which wraps the *kg.UnknownNameError of an
 // unknown name, unless ctx ends or there is no such answer.
 func New(ctx context.Context, lookup *kg.Lookup, text, answer string) (*Pattern, error) {
-	p := &Pattern{Text: text, Answer: answer}
+	p := &Pattern{Text: text}
 	var err error
 	if p.Atoms, err = Parse(text); err != nil {
 		return nil, err
 	}
 	t := &tree{Pattern: p, lookup: lookup, placed: make([]bool, len(p.Atoms)), seen: map[string]bool{}}
-	if t.placeOf(answer) < 0 {
-		return nil, fmt.Errorf("the pattern has no variable ?%s, of the answer", answer)
+	if answer == "" {
+		answer = t.first()
+	}
+	if p.Answer = answer; t.placeOf(answer) < 0 {
+		return nil, p.fail(0, "it has no variable ?%s, to be the answer", answer)
 	}
 	if p.root, err = t.grow(ctx, answer); err != nil {
 		return nil, err
@@ -136,6 +139,18 @@ func (t *tree) bind(v *variable, isBound bool) error {
 		}
 	}
 	return nil
+}
+
+// first returns the first variable, "" where there is none.
+func (t *tree) first() string {
+	for _, a := range t.Atoms {
+		for _, term := range []Term{a.Head, a.Tail} {
+			if term.Variable {
+				return term.Name
+			}
+		}
+	}
+	return ""
 }
 
 // placeOf returns where a variable is first, or -1.

@@ -67,6 +67,9 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return err
 	}
 	a := &asking{Asking: opened, flags: f}
+	if f.asks() {
+		return (&givenPatterns{asking: a}).answer(ctx)
+	}
 	if f.relation != "" {
 		err = a.readRelations(ctx)
 	} else {

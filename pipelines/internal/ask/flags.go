@@ -19,6 +19,7 @@ type flags struct {
 	queries, relation string
 	known             bool
 	onUnknown         string
+	patternFlags
 }
 
 // Pipeline returns the ask command.
@@ -27,7 +28,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "ask",
 		Summary: "Answers queries with a trained model: those of a file, or those of relations about many entities. Scores the triples of a file, too.",
-		First:   "workspace run queries relation sources candidates known model output top_k explain device memory",
+		First:   "workspace run queries relation pattern sources candidates known model output top_k explain device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.queries, "queries", "",
 				"`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples "+
@@ -37,6 +38,7 @@ func Pipeline() command.Pipeline {
 			command.Choice(set, &f.onUnknown, "on_unknown", fail, []string{fail, skip},
 				"stop at names of --queries that the graph does not have; or skip their lines, which "+skippedFile+" lists, and answer the others")
 			f.AskFlags.Register(set, "with --relation, the entities to ask about", "the only entities that may be answers")
+			f.patternFlags.register(set)
 			set.BoolVar(&f.known, "known", false, "list known answers, too, each scored without its own fact: the 100 best of a query")
 			f.Flags.Register(set, "best answers of each query, 1 or more")
 		},
@@ -58,9 +60,13 @@ func (f *flags) check(e *command.Environment) error {
 	if err := f.AskFlags.Check(e, f.queries); err != nil {
 		return err
 	}
+	if err := f.patternFlags.check(e); err != nil || f.asks() {
+		return err
+	}
 	switch {
 	case (f.queries == "") == (f.relation == ""):
-		return command.Usage("ask answers the queries of a file, --queries FILE, or those of relations, --relation NAME or all: give one of the two")
+		return command.Usage("ask answers the queries of a file, --queries FILE, those of relations, --relation NAME or all, or a pattern, --pattern TEXT: " +
+			"give one of the three")
 	case f.queries == "" && e.HasFlag("on_unknown"):
 		return command.Usage("--on_unknown is for the lines of --queries")
 	case f.queries != "" && e.HasFlag("sources"):

@@ -396,7 +396,7 @@ async function show(focus) {
   $("alert").replaceChildren();
   const entity = listing ? "" : wanted.get("source"), parameters = !listing && wanted.get("relation") ? Object.fromEntries(wanted) : null, start = !listing && !entity && !parameters;
   for (const tab of $("tabs").children) tab.setAttribute("aria-current", listing === tab.search.includes("list") ? "page" : "false");
-  $("form").hidden = listing;
+  $("form").hidden = $("steps").hidden = listing;
   const title = listing ? "The list" : !entity ? "" : !parameters ? shorten(visible(entity), longName) : document.querySelector("[name=direction]:checked + span").textContent;
   document.title = title ? title + " \u2013 tagnet" : "tagnet";
   root.dataset.state = "waiting";
@@ -457,6 +457,34 @@ $("form").addEventListener("submit", event => {
   if ($("known").checked) parameters.known = "true";
   if ($("type").value) parameters.candidates = "type:" + $("type").value;
   visit(parameters);
+});
+
+// The answers of a question of several steps, each with the facts that it takes.
+function matched(found) {
+  const answers = make("ol");
+  for (const answer of found.answers) {
+    const item = make("li"), facts = make("ul");
+    item.append(linked(answer.entity), answer.probability === 1 ? " stated" : " probability " + answer.probability.toPrecision(3), facts);
+    for (const fact of answer.facts) {
+      const line = make("li"), said = fact.stated ? "stated" : "probability " + fact.probability.toPrecision(2), relation = named(fact.relation);
+      relation.className = "relation";
+      line.append(fact.negated ? "not " : "", named(fact.head), " ", relation, " ", named(fact.tail), " ", make("span", "(" + said + ")", {class: "weight"}));
+      facts.append(line);
+    }
+    answers.append(item);
+  }
+  const cut = found.cut.map(of => `Of ?${visible(of.variable)} the ${of.followed} best of ${of.of.toLocaleString("en")} were followed.`).join(" ");
+  return [make("p", (found.answers.length ? "" : "No answers. ") + cut, {class: "about"}), answers];
+}
+
+$("asking").addEventListener("submit", async event => {
+  event.preventDefault();
+  $("matches").replaceChildren("Asking \u2026");
+  try {
+    $("matches").replaceChildren(...matched(await get("pattern", {}, undefined, {pattern: $("pattern").value})));
+  } catch (problem) {
+    $("matches").replaceChildren(make("div", problem.error, {class: "alert"}));
+  }
 });
 
 $("copy").hidden = !navigator.clipboard; // a page over http has none, unless it is of this machine

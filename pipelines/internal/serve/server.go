@@ -117,6 +117,7 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodPost, "/answer", true, withoutParameters(s.answerBody)},
 		{http.MethodGet, "/explain", true, s.explain},
 		{http.MethodGet, "/score", true, s.score},
+		{http.MethodPost, "/pattern", true, s.match},
 		{http.MethodGet, "/entities", false, s.listEntities},
 		{http.MethodGet, "/entity", true, s.showEntity},
 		{http.MethodGet, "/facts", true, s.listFacts},
@@ -296,6 +297,8 @@ func (s *server) refuse(w http.ResponseWriter, err error) {
 		f = &said
 	case errors.As(err, &unknown):
 		f = &failure{status: http.StatusNotFound, Text: err.Error(), Closest: unknown.Closest}
+	case errors.As(err, new(*model.PatternError)):
+		f = invalid("%v", err)
 	case errors.Is(err, model.ErrNoTypes):
 		f = &failure{status: http.StatusNotFound, Text: err.Error()}
 	case errors.As(err, &large):

@@ -1,0 +1,227 @@
+package ask
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"tagnet/formats/storage"
+	"tagnet/formats/storage/lock"
+	"tagnet/formats/workspace/parquet"
+	"tagnet/model/answer/pattern"
+	"tagnet/model/answer/probability"
+	"tagnet/model/budget"
+	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/scoring"
+	"tagnet/stages/predict"
+)
+
+// patternFlags are the flags of patterns.
+type patternFlags struct {
+	pattern, patterns, variable string
+	bindings                    int
+	stated                      bool
+}
+
+func (f *patternFlags) register(set *flag.FlagSet) {
+	set.StringVar(&f.pattern, "pattern", "", "`TEXT` of a question of several steps, atoms relation(term, term) between commas, not before a negated one; a "+
+		"term is a name, or ? and a variable's: lives_in(?who, ?city), not located_in(?city, \"St. Lucia\")")
+	set.StringVar(&f.patterns, "patterns", "", "`file` of patterns, one in a line, or - for standard input")
+	set.StringVar(&f.variable, "answer", "", "`variable` of a pattern that is asked for; default the first one")
+	set.IntVar(&f.bindings, "bindings", pattern.DefaultBindings, "best entities of each other variable of a pattern that are followed, 1 or more")
+	set.BoolVar(&f.stated, "stated", false, "answer patterns from stated facts alone, without the model")
+}
+
+// asks reports whether a pattern is asked.
+func (f *patternFlags) asks() bool { return f.pattern != "" || f.patterns != "" }
+
+// check validates the flags.
+func (f *patternFlags) check(e *command.Environment) error {
+	if err := e.NotEmpty("atoms, such as likes(?x, tea)", "pattern"); err != nil {
+		return err
+	}
+	if err := e.NotEmpty("a file of patterns", "patterns"); err != nil {
+		return err
+	}
+	if f.bindings < 1 {
+		return command.FlagError("bindings", fmt.Sprint(f.bindings), "1 or more")
+	}
+	if f.pattern != "" && f.patterns != "" {
+		return command.Usage("--pattern asks one pattern, --patterns those of a file: give one of the two")
+	}
+	others, given := []string{"answer", "bindings", "stated"}, "is for --pattern and --patterns"
+	if f.asks() {
+		others, given = []string{"queries", "relation", "sources", "candidates", "known", "on_unknown", "explain", "graph"}, "is not for a pattern"
+	}
+	for _, name := range others {
+		if e.HasFlag(name) {
+			return command.Usage("--%s %s", name, given)
+		}
+	}
+	f.variable = strings.TrimPrefix(f.variable, "?")
+	return nil
+}
+
+// givenPatterns answers patterns.
+type givenPatterns struct {
+	*asking
+	texts []string
+}
+
+// recordedPatterns is the configuration of the answers of patterns, for the manifest.
+type recordedPatterns struct {
+	scoring.RecordedAsk
+	// Patterns is the SHA-256 of their lines.
+	Patterns string `json:"patterns"`
+	Variable string `json:"answer,omitempty"`
+	Bindings int    `json:"bindings,omitempty"`
+	Stated   bool   `json:"stated,omitempty"`
+}
+
+// answer answers the patterns, unless their answers are there.
+func (g *givenPatterns) answer(ctx context.Context) error {
+	if err := g.read(ctx); err != nil {
+		return err
+	}
+	g.folder = g.E.Workspace.AnswersFolder(g.Output("patterns"))
+	steps := 0 // at which the best of a variable are asked
+	for _, text := range g.texts {
+		p, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable)
+		if err != nil {
+			return err
+		}
+		steps += len(p.Atoms)
+	}
+	bindings := min(g.flags.bindings, g.View.Graph.Entities)
+	work := int64(steps) * int64(bindings) * (3 + probability.DefaultK)
+	if g.flags.stated {
+		g.Fit, work = nil, int64(steps)
+	}
+	held := min(int64(bindings)*int64(bindings), pattern.MostPairs)
+	err := g.Divide(ctx, held, work, budget.Use{Task: "answering patterns on this graph", Rows: 2 * held})
+	if err != nil {
+		return err
+	}
+	made, err := g.write(ctx)
+	if err != nil {
+		return err
+	}
+	return g.show(ctx, made)
+}
+
+// read reads the patterns, and checks them.
+func (g *givenPatterns) read(ctx context.Context) (err error) {
+	if g.flags.pattern != "" {
+		g.texts = []string{strings.Join(strings.Fields(g.flags.pattern), " ")}
+		return nil
+	}
+	g.texts, err = scoring.ReadOnce(ctx, "patterns", g.flags.patterns, func(name string, r io.Reader) (texts []string, err error) {
+		lines := bufio.NewScanner(r)
+		for number := 1; lines.Scan(); number++ {
+			text := strings.TrimSpace(lines.Text())
+			if text == "" {
+				continue
+			}
+			if _, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, number, err)
+			}
+			texts = append(texts, text)
+		}
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		if len(texts) == 0 {
+			return nil, fmt.Errorf("%s has no pattern", name)
+		}
+		return texts, nil
+	})
+	return err
+}
+
+// recorded returns the configuration as it is now, for the manifest.
+func (g *givenPatterns) recorded() any {
+	r := recordedPatterns{g.Recorded(parquet.Versions(parquet.Match{})), "", g.flags.variable, g.flags.bindings, g.flags.stated}
+	r.Patterns = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(g.texts, "\n"))))
+	return r
+}
+
+// params returns the parameters of the pipeline.
+func (g *givenPatterns) params(held lock.Lock, announce string) predict.MatchParams {
+	return predict.MatchParams{AskParams: g.asking.params(held, announce), Patterns: len(g.texts), Answer: g.flags.variable,
+		Bindings: g.flags.bindings, Stated: g.flags.stated}
+}
+
+// BuildMatches returns the Beam pipeline that answers patterns.
+func BuildMatches(p predict.MatchParams) *beam.Pipeline {
+	pipeline, scope := beam.NewPipelineWithRoot()
+	predict.Matches(scope, p)
+	return pipeline
+}
+
+// write makes the folder of the answers.
+func (g *givenPatterns) write(ctx context.Context) (made bool, err error) {
+	n := int64(len(g.texts))
+	loads := []command.Load{{Step: "predict.matches", Elements: n, Unit: "patterns"}}
+	output := g.NewOutput("ask", g.folder, n, loads, func() []*beam.Pipeline { return []*beam.Pipeline{BuildMatches(g.params(lock.Lock{}, ""))} })
+	output.Outputs = []string{predict.MatchesFile, predict.MatchesTable + "/", predict.PatternsFile}
+	output.Cheap = g.Output("") == "" // answers of patterns are overwritten without --force
+	return g.Write(ctx, &output, g.recorded, func() (map[string]int64, error) {
+		if err := storage.WriteFile(output.Lock().Guard(ctx), g.url(predict.PatternsFile), []byte(strings.Join(g.texts, "\n"))); err != nil {
+			return nil, err
+		}
+		build := func(announce string) *beam.Pipeline { return BuildMatches(g.params(output.Lock(), announce)) }
+		return map[string]int64{"patterns": n}, g.Job(ctx, "answering", n, "patterns", build)
+	})
+}
+
+// patternsShown is the number of patterns whose answers are printed.
+const patternsShown = 20
+
+// show prints the answers of the first patterns, and the outputs.
+func (g *givenPatterns) show(ctx context.Context, made bool) error {
+	answers := map[int64][]parquet.Match{}
+	err := parquet.EachPart(ctx, g.url(predict.MatchesTable), func(rows []parquet.Match) error {
+		for _, r := range rows {
+			if r.Pattern < patternsShown {
+				answers[r.Pattern] = append(answers[r.Pattern], r)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, text := range g.texts[:min(patternsShown, len(g.texts))] {
+		g.E.Say("\n%s", text)
+		if len(answers[int64(i)]) == 0 {
+			g.E.Say("      none")
+		}
+		for _, r := range answers[int64(i)] {
+			if r.Position == 1 && r.Cut != "" {
+				g.E.Say("      followed: %s; --bindings takes more", r.Cut)
+			}
+			how := "probability " + probability.Text(r.Probability)
+			if r.Probability == 1 {
+				how = "stated"
+			}
+			g.E.Say("%4d  %s  %s", r.Position, r.Entity, how)
+			for fact := range strings.SplitSeq(r.Facts, pattern.Between) {
+				g.E.Say("        %s", fact)
+			}
+		}
+	}
+	if more := len(g.texts) - patternsShown; more > 0 {
+		g.E.Say("\n... and the answers of %s more patterns in the files", progress.Count(int64(more)))
+	}
+	g.E.Say("")
+	g.E.Outputs(made, g.url(predict.MatchesFile), g.url(predict.MatchesTable))
+	g.Next()
+	return nil
+}
