@@ -142,6 +142,81 @@ class Triple(Schema):
 
 
 @dataclass(frozen=True)
+class PatternRequest(Schema):
+    """The schema PatternRequest.
+
+    Attributes:
+        pattern: Atoms, relation(term, term), between commas, not before a negated one. A term is a name, in
+            quotes if it has spaces or one of , ( ) ? ", or ? and the name of a variable.
+        answer: The variable that is asked for, the first one by default.
+        k: The most answers to return, best first.
+        bindings: The best entities of each other variable that are followed.
+        stated: Take stated facts alone.
+    """
+
+    pattern: str
+    answer: str | None = None
+    k: int | None = None
+    bindings: int | None = None
+    stated: bool | None = None
+
+
+@dataclass(frozen=True)
+class Matches(Schema):
+    """The schema Matches."""
+
+    answers: list[Match]
+    cut: list[Cut]
+
+
+@dataclass(frozen=True)
+class Match(Schema):
+    """The schema Match.
+
+    Attributes:
+        probability: The product of the probabilities of the facts, of 1 less it where one is negated.
+        log_odds: The sum of the log odds of the facts that are not stated, which orders answers of equal
+            probability.
+    """
+
+    entity: str
+    probability: float
+    log_odds: float
+    facts: list[MatchFact]
+
+
+@dataclass(frozen=True)
+class MatchFact(Schema):
+    """The schema MatchFact.
+
+    Attributes:
+        negated: The atom is negated: the fact should not hold.
+        stated: The fact is known, or was judged true.
+        probability: That of the fact; 0 where none is known.
+    """
+
+    head: str
+    relation: str
+    tail: str
+    negated: bool
+    stated: bool
+    probability: float
+
+
+@dataclass(frozen=True)
+class Cut(Schema):
+    """The schema Cut.
+
+    Attributes:
+        followed: How many of its entities, the best, were followed.
+    """
+
+    variable: str
+    of: int
+    followed: int
+
+
+@dataclass(frozen=True)
 class Entities(Schema):
     """The schema Entities.
 
@@ -465,6 +540,17 @@ class Operations:
             Triples: The triple, or those of the relations.
         """
         return self._transport("GET", "/score", {"head": head, "relation": relation, "tail": tail, "k": k}, None, Triples.read)
+
+    def match(self, request: PatternRequest) -> Matches:
+        """The best answers of a question of several steps, over stated and missing facts.
+
+        Args:
+            request: At most 128 KiB.
+
+        Returns:
+            Matches: The answers.
+        """
+        return self._transport("POST", "/pattern", {}, {k: v for k, v in asdict(request).items() if v is not None}, Matches.read)
 
     def entities(self, *, prefix: str | None = None, contains: str | None = None, count: int | None = None) -> Entities:
         """The entities whose names begin with a prefix, whatever the case and the accents of its letters; those with the

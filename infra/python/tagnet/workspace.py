@@ -218,6 +218,33 @@ class Workspace(Generic[Table]):
         """Returns the reasons of each answer, or of each fact of a list: rules of the graph, or the paths that the model read."""
         return self._give(pq.read_table(self._file("ask" if of == "answers" else "discover", of, name, "explanations")))
 
+    def match(
+        self,
+        pattern: str,
+        answer: str | None = None,
+        *,
+        top_k: int = 10,
+        stated: bool = False,
+        progress: binary.Progress | None = None,
+        **flags: Any,
+    ) -> Table:
+        """Returns the best answers to a question of several steps, over stated and missing facts, which `tagnet ask` finds.
+
+        Args:
+            pattern: atoms, relation(term, term), between commas, `not` before a negated one; a term is a name or ?variable.
+            answer: the variable that is asked for, by default the first one.
+            top_k: the most answers.
+            stated: take stated facts alone.
+            progress: as of `run`.
+            flags: others of `tagnet ask`, such as bindings or model.
+
+        Raises:
+            CommandError: the program's, as of `run`.
+        """
+        flags = {"workspace": self.path, "run": self.run, "pattern": pattern, "answer": answer, "top_k": top_k, **flags}
+        binary.run("ask", progress=progress, **flags, stated=stated or None)
+        return self._give(pq.read_table(self._file("ask", "answers", "patterns", "matches")))
+
     def messages(self, split: str = "test") -> Table:
         """Returns the numbers of messages of propagation that `tagnet messages` counted, by source and layer."""
         folder = self._complete(self._run / "messages" / split, "messages", f", split={split!r}")

@@ -50,6 +50,19 @@ def test_lists_are_those_of_the_text(sample, text):
     assert len(best) == ws.metrics()["distinct"]
 
 
+def test_patterns_are_answered(sample, text):
+    ws = tagnet.open(sample)
+    facts = ws.facts()
+    _, relation, tail = facts.iloc[0]
+    of = sorted(facts["head"][(facts["relation"] == relation) & (facts["tail"] == tail)])
+    pattern = f"{relation}(?a, {tagnet.workspace.json.dumps(tail)})"
+    found = ws.match(pattern, stated=True, top_k=1000)
+    assert sorted(found["entity"]) == of and set(found["probability"]) == {1.0}
+    assert len(ws.match(pattern, "a", top_k=3)) == 3
+    with pytest.raises(tagnet.CommandError, match=r"the pattern, letter 1, .*unknown relation"):
+        ws.match("unheard_of(?a, b)")
+
+
 def test_distances_are_those_of_a_search(sample):
     ws = tagnet.open(sample)
     graph = nx.MultiDiGraph(tagnet.to_networkx(ws, "train")).to_undirected()
