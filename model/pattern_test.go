@@ -12,7 +12,10 @@ import (
 // TestMatch compares the facts of answers with Score, and has the errors.
 func TestMatch(t *testing.T) {
 	t.Parallel()
-	m := trained(t)
+	m, err := model.LoadFacts(t.Context(), model.Facts{Train: family()}, "zero")
+	if err != nil {
+		t.Fatal(err)
+	}
 	asked := model.Pattern{Text: `parent_of("person 10", ?x), grandparent_of(?x, ?y)`, Answer: "y"}
 	if _, err := m.Match(t.Context(), asked, 3); !errors.Is(err, model.ErrNoProbabilities) {
 		t.Fatalf("before a fit: error %v", err)

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
+	"sort"
 
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/ranking"
 	"tagnet/model/graph"
 )
 
@@ -48,7 +51,7 @@ type Fact struct {
 	Probability float64
 }
 
-// Cut says that a variable has more entities than are followed.
+// Cut says that a variable has more likely entities, by a first guess, than are followed.
 type Cut struct {
 	Variable string `json:"variable"`
 	Of       int    `json:"of"`
@@ -232,15 +235,20 @@ func (s *search) follow(ctx context.Context, relation int32, from map[int32]floa
 	if s.Estimator == nil || len(queries) == 0 {
 		return guesses, nil
 	}
-	answers, err := s.Model.Ask(ctx, queries, answer.Asking{Best: max(probability.DefaultK, s.Bindings/len(queries)), Estimator: s.Estimator, Done: s.Done})
+	// The scores in one direction choose; both are looked at for those that are chosen.
+	asked := make([]answer.Request, len(queries))
+	for i, q := range queries {
+		known := s.Model.Judged().WithKnown(q, s.Known.Of(q.Source, q.Relation))
+		asked[i] = answer.Request{Query: q, Rows: []int64{int64(i)}, Answers: []int32{graph.None}, Known: known}
+	}
+	listed := ranking.Selection{K: max(probability.DefaultK, s.Bindings/len(queries)), Known: ranking.LeftOut}
+	scored, err := s.Model.Answer(ctx, asked, answer.Kept{Selection: listed, Done: s.Done})
 	if err != nil {
 		return nil, err
 	}
-	for i, of := range answers {
-		for _, a := range of.List {
-			if to := a.Entity(relation); a.HasProbability {
-				guesses[to] = max(guesses[to], from[entities[i]]*a.Probability)
-			}
+	for i, of := range scored.Queries {
+		for _, c := range of.Best {
+			guesses[c.Entity] = max(guesses[c.Entity], from[entities[i]]/(1+math.Exp(-float64(c.Score))))
 		}
 	}
 	return guesses, nil
@@ -273,9 +281,11 @@ func (s *search) cut(v *variable, guesses map[int32]float64) []int32 {
 	if s.Estimator == nil || len(entities) <= most {
 		return entities
 	}
-	s.cuts = append(s.cuts, Cut{v.name, len(entities), most})
 	slices.SortStableFunc(entities, func(a, b int32) int { return cmp.Compare(guesses[b], guesses[a]) })
-	entities = entities[:most]
+	likely := sort.Search(len(entities), func(i int) bool { return !probability.Likely(guesses[entities[i]]) })
+	if entities = entities[:most]; likely > most {
+		s.cuts = append(s.cuts, Cut{v.name, likely, most})
+	}
 	slices.Sort(entities)
 	return entities
 }

@@ -65,8 +65,8 @@ func (f *flags) check(e *command.Environment) error {
 	}
 	switch {
 	case (f.queries == "") == (f.relation == ""):
-		return command.Usage("ask answers the queries of a file, --queries FILE, those of relations, --relation NAME or all, or a pattern, --pattern TEXT: " +
-			"give one of the three")
+		return command.Usage("ask answers the queries of a file, --queries FILE, or those of relations, --relation NAME or all: give one of the two, " +
+			"or a pattern, --pattern TEXT")
 	case f.queries == "" && e.HasFlag("on_unknown"):
 		return command.Usage("--on_unknown is for the lines of --queries")
 	case f.queries != "" && e.HasFlag("sources"):
