@@ -1,0 +1,117 @@
+package pattern
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"tagnet/model/answer"
+	"tagnet/model/graph"
+)
+
+// evaluate sets the values of the entities for a variable, and leaves out those without one.
+func (s *search) evaluate(ctx context.Context, v *variable, f *found) error {
+	f.values = make([]value, len(f.entities))
+	for i := range f.values {
+		f.values[i] = value{p: 1, ends: make([]end, 0, len(v.branches))}
+	}
+	for i := range v.branches {
+		best, err := s.bestEnds(ctx, &v.branches[i], f, f.beyond[i])
+		if err != nil {
+			return err
+		}
+		for j := range f.values {
+			to := &f.values[j]
+			to.p, to.logOdds, to.ends = to.p*best[j].p, to.logOdds+best[j].logOdds, append(to.ends, best[j].ends...)
+		}
+	}
+	kept := &found{}
+	for i, entity := range f.entities {
+		if f.values[i].p > 0 {
+			kept.entities, kept.values = append(kept.entities, entity), append(kept.values, f.values[i])
+		}
+	}
+	f.entities, f.values = kept.entities, kept.values
+	return nil
+}
+
+// MostPairs is about the most pairs of entities that are estimated at a time, 256 bytes each.
+const MostPairs = 1 << 18
+
+// pair is a pair of entities by their numbers, and its fact.
+type pair struct {
+	from, to int
+	fact     graph.Fact
+}
+
+// bestEnds returns, for each entity, the best product over the other ends of a branch, 0 where there is none.
+func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]value, error) {
+	best := make([]value, len(f.entities))
+	consider := func(p pair, stated bool, truth, logOdds float64) {
+		of := beyond.values[p.to]
+		product, odds := of.p*truth, of.logOdds+logOdds
+		if b.negated {
+			product, odds = of.p*(1-truth), of.logOdds-logOdds
+		}
+		if now := best[p.from]; product > 0 && cmp.Or(cmp.Compare(now.p, product), cmp.Compare(now.logOdds, odds)) < 0 {
+			best[p.from] = value{product, odds, []end{{p.to, Fact{p.fact, stated, truth}}}}
+		}
+	}
+	ask := func(pairs []pair) error {
+		facts := make([]graph.Fact, len(pairs))
+		for i, p := range pairs {
+			facts[i] = p.fact
+		}
+		estimates, err := s.estimate(ctx, facts)
+		for i, e := range estimates {
+			consider(pairs[i], false, e.Probability, e.LogOdds)
+		}
+		return err
+	}
+	ends := beyond.best()
+	if s.Estimator != nil {
+		ends = ends[:min(s.Bindings, len(ends))]
+	}
+	var pairs []pair
+	for from, entity := range f.entities {
+		q := graph.Query{Source: entity, Relation: b.relation, Answer: graph.None}
+		fact := func(to int) graph.Fact { return q.Fact(beyond.entities[to], int32(s.Model.Graph.BaseRelations)) }
+		stated := s.stated(q)
+		for _, other := range stated { // first those that are stated, which make most others needless
+			if to, is := slices.BinarySearch(beyond.entities, other); is {
+				consider(pair{from, to, fact(to)}, true, 1, 0)
+			}
+		}
+		for _, to := range ends {
+			p := pair{from, to, fact(to)}
+			_, is := slices.BinarySearch(stated, beyond.entities[to])
+			switch refused := s.Model.Judged().Verdict(p.fact) == answer.JudgedFalse; {
+			case is || !f.followed[from] || best[from].p >= beyond.values[to].p:
+			case s.Estimator == nil || refused:
+				consider(p, false, 0, 0)
+			default:
+				pairs = append(pairs, p)
+			}
+		}
+		if len(pairs) >= MostPairs {
+			if err := ask(pairs); err != nil {
+				return nil, err
+			}
+			pairs = pairs[:0]
+		}
+	}
+	return best, ask(pairs)
+}
+
+// estimate returns the estimates of facts that are not stated.
+func (s *search) estimate(ctx context.Context, facts []graph.Fact) ([]answer.Estimated, error) {
+	if len(facts) == 0 {
+		return nil, nil
+	}
+	observed, err := s.Model.Observe(ctx, facts, s.Done)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := s.Model.Estimate(ctx, observed, s.Estimator, s.Done)
+	return list, err
+}
