@@ -267,7 +267,7 @@ class Workspace(Generic[Table]):
                 columns = names
                 continue
             row = dict(zip(columns, fields))
-            verdict = row.get("verdict", "").strip().lower()
+            verdict = _verdict(row.get("verdict", ""))
             if not verdict:
                 continue
             fact = tuple(row[column] for column in TRIPLE)

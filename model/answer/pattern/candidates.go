@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/answer/ranking"
@@ -123,12 +124,13 @@ func (s *search) follow(ctx context.Context, relation int32, from guesses) (gues
 // stated returns the stated answers of a query, ascending.
 func (s *search) stated(q graph.Query) (answers []int32) {
 	known, judged := s.Known.Of(q.Source, q.Relation), s.Model.Judged()
-	if judged == nil {
+	all := judged.WithKnown(q, known)
+	if len(all) == len(known) {
 		return known
 	}
-	for _, to := range judged.WithKnown(q, known) {
+	for _, to := range all {
 		_, is := slices.BinarySearch(known, to)
-		if is || judged.Verdict(q.Fact(to, int32(s.Model.Graph.BaseRelations))) == answer.JudgedTrue {
+		if is || judged.Verdict(q.Fact(to, int32(s.Model.Graph.BaseRelations))) == verdicts.True {
 			answers = append(answers, to)
 		}
 	}
@@ -149,7 +151,7 @@ func (s *search) choose(v *variable, f *found, candidates guesses) {
 		switch {
 		case followed[entity] || of.stated && !negated:
 			f.entities = append(f.entities, entity)
-		case probability.Likely(of.p):
+		case of.stated:
 			dropped++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
 )
@@ -85,7 +86,7 @@ func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]v
 		for _, to := range ends {
 			p := pair{from, to, fact(to)}
 			_, is := slices.BinarySearch(stated, beyond.entities[to])
-			switch refused := s.Model.Judged().Verdict(p.fact) == answer.JudgedFalse; {
+			switch refused := s.Model.Judged().Verdict(p.fact) == verdicts.False; {
 			case is || !f.followed[from] || best[from].p >= beyond.values[to].p:
 			case s.Estimator == nil || refused:
 				consider(p, false, 0, 0)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -216,20 +217,23 @@ func (f *flags) read(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	var added []verdicts.Verdict
-	same := 0
+	var said []verdicts.Verdict // the last one on each fact
+	last := map[verdicts.Fact]int{}
 	err = facts.ReadVerdicts(ctx, f.file, func(v verdicts.Verdict) error {
-		if there.Of[v.Fact].Judgment == v.Judgment {
-			same++ // a file that is read twice
+		v.Who = cmp.Or(v.Who, f.who)
+		if i, again := last[v.Fact]; again {
+			said[i] = v
 			return nil
 		}
-		v.Who = cmp.Or(v.Who, f.who)
-		added = append(added, v)
+		last[v.Fact] = len(said)
+		said = append(said, v)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	added := slices.DeleteFunc(slices.Clone(said), func(v verdicts.Verdict) bool { return there.Of[v.Fact].Judgment == v.Judgment })
+	same := len(said) - len(added) // of a file that is read twice
 	m, err := model.Open(ctx, e.Workspace.Root(), model.WithRun(e.Workspace.Run()))
 	if err != nil {
 		return err

@@ -162,6 +162,15 @@ func TestReviewOfAFile(t *testing.T) {
 		lines(given(t, w)) != 20 {
 		t.Errorf("read twice: %s", out)
 	}
+	// Of several lines on a fact the last one counts, however often the file is read.
+	twice := filepath.Join(t.TempDir(), "twice.csv")
+	pipelinetest.Write(t, twice, "head,relation,tail,verdict\ne001,next,e009,true\ne001,next,e009,false\n")
+	for range 2 {
+		pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--file", twice)
+		if j := given(t, w); j.Of[verdicts.Fact{Head: "e001", Relation: "next", Tail: "e009"}].Judgment != verdicts.False || lines(j) != 21 {
+			t.Errorf("judged true, then false: %+v", j)
+		}
+	}
 	for name, c := range map[string]struct {
 		text string
 		want pipelinetest.Failure
@@ -179,7 +188,7 @@ func TestReviewOfAFile(t *testing.T) {
 			flags = append(flags, "--file", file)
 		}
 		pipelinetest.Fail(t, Pipeline(), c.want, flags...)
-		if lines(given(t, w)) != 20 {
+		if lines(given(t, w)) != 21 {
 			t.Errorf("%s: a verdict was kept", name)
 		}
 	}

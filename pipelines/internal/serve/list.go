@@ -93,7 +93,8 @@ func (s *server) showList(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Disposition", `attachment; filename="facts.`+format+`"`)
 		return write(w, http.StatusOK, kind, listFile(format, response.Listed))
 	}
-	response.Listed = response.Listed[min(offset, response.Facts):min(offset+limit, response.Facts)]
+	response.Listed = response.Listed[min(offset, response.Facts):]
+	response.Listed = response.Listed[:min(limit, len(response.Listed))]
 	return writeJSON(w, http.StatusOK, response)
 }
 

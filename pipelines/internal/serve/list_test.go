@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -120,6 +121,9 @@ func TestList(t *testing.T) {
 				t.Fatalf("%s: %q with %d facts of %q, judging %v; want %d facts", name, page.Name, page.Facts, page.Relations, page.Judging, len(c.want))
 			}
 			if len(page.Listed) == 0 {
+				if beyond := get("limit", "70", "offset", fmt.Sprint(math.MaxInt)); len(beyond.Listed) > 0 {
+					t.Errorf("%d facts beyond the list", len(beyond.Listed))
+				}
 				break
 			}
 			for _, f := range page.Listed {
