@@ -151,7 +151,7 @@ func (s *search) choose(v *variable, f *found, candidates guesses) {
 		switch {
 		case followed[entity] || of.stated && !negated:
 			f.entities = append(f.entities, entity)
-		case of.stated:
+		case of.stated && probability.Likely(of.p):
 			dropped++
 		}
 	}

@@ -48,7 +48,7 @@ type Fact struct {
 	Probability float64
 }
 
-// Cut says that a variable has more entities that follow by stated facts than were followed.
+// Cut says that a variable has more entities that are likely to follow by stated facts than were followed.
 type Cut struct {
 	Variable string `json:"variable"`
 	Of       int    `json:"of"`

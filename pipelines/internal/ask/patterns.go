@@ -198,6 +198,7 @@ func (g *givenPatterns) show(ctx context.Context, made bool) error {
 	if err != nil {
 		return err
 	}
+	left := int64(0)
 	for i, text := range g.texts[:min(patternsShown, len(g.texts))] {
 		g.E.Say("\n%s", text)
 		if len(answers[int64(i)]) == 0 {
@@ -206,6 +207,10 @@ func (g *givenPatterns) show(ctx context.Context, made bool) error {
 		for _, r := range answers[int64(i)] {
 			if r.Position == 1 && r.Cut != "" {
 				g.E.Say("      followed: %s; --bindings takes more", r.Cut)
+			}
+			if r.Probability < leastShown {
+				left++
+				continue
 			}
 			how := "probability " + probability.Text(r.Probability)
 			if r.Probability == 1 {
@@ -216,6 +221,9 @@ func (g *givenPatterns) show(ctx context.Context, made bool) error {
 				g.E.Say("        %s", fact)
 			}
 		}
+	}
+	if left > 0 {
+		g.E.Say("\nleft out above, but in the files: %s answers with a probability under %v", progress.Count(left), leastShown)
 	}
 	if more := len(g.texts) - patternsShown; more > 0 {
 		g.E.Say("\n... and the answers of %s more patterns in the files", progress.Count(int64(more)))
