@@ -9,12 +9,12 @@ import (
 	"tagnet/model/answer/pattern"
 )
 
-// Pattern is a question of several steps, over stated and missing facts.
+// Pattern is a query of several steps, over stated and missing facts.
 type Pattern struct {
 	// Text has atoms, relation(term, term), between commas, "not" before a negated one. A term is a name, or ? and the
 	// name of a variable: lives_in(?who, ?city), not located_in(?city, "St. Lucia").
 	Text string
-	// Answer is the variable that is asked for; "" stands for the first one.
+	// Answer is the variable that is sought; "" stands for the first one.
 	Answer string
 	// Bindings is the number of best entities of each other variable that are followed, 0 for 64.
 	Bindings int
@@ -42,8 +42,8 @@ type (
 // ErrNoProbabilities is the error of a pattern as long as there are no probabilities, which Fit makes.
 var ErrNoProbabilities = errors.New("patterns need probabilities, and none are fitted")
 
-// Match returns the k best answers of a pattern: the probability of each is that of its facts, 1 for a stated fact, of a
-// negated atom 1 less it, multiplied, the highest over what the other variables may be. Its error is a *PatternError,
+// Match returns the k best answers of a pattern: the probability of each is that of its facts, 1 for a stated fact, of
+// a negated atom 1 less it, multiplied, the highest over what the other variables may be. Its error is a *PatternError,
 // which wraps the *UnknownNameError of an unknown name, or ErrNoProbabilities.
 func (m *Model) Match(ctx context.Context, p Pattern, k int) (Matches, error) {
 	if k < 1 || p.Bindings < 0 {

@@ -39,7 +39,8 @@ func TestMatch(t *testing.T) {
 			}
 			product *= f.Probability
 		}
-		if !(math.Abs(product-one.Probability) <= 1e-12) || one.Facts[1].Tail != one.Entity || !strings.Contains(one.Text(), `parent_of("person 10", "person `) {
+		if !(math.Abs(product-one.Probability) <= 1e-12) ||
+			one.Facts[1].Tail != one.Entity || !strings.Contains(one.Text(), `parent_of("person 10", "person `) {
 			t.Errorf("%s: %s has probability %v, its facts %v", one.Entity, one.Text(), one.Probability, product)
 		}
 	}

@@ -185,5 +185,6 @@ func Versions(rows ...interface{ table() Table }) map[string]string {
 
 // Tables lists the tables that this package writes, in the order of their names.
 func Tables() []Table {
-	return []Table{Answer{}.table(), Explanation{}.table(), Fact{}.table(), Match{}.table(), MessageCount{}.table(), Prediction{}.table(), Ranking{}.table(), Triple{}.table()}
+	return []Table{Answer{}.table(), Explanation{}.table(), Fact{}.table(), Match{}.table(), MessageCount{}.table(),
+		Prediction{}.table(), Ranking{}.table(), Triple{}.table()}
 }

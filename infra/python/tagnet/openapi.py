@@ -148,7 +148,7 @@ class PatternRequest(Schema):
     Attributes:
         pattern: Atoms, relation(term, term), between commas, not before a negated one. A term is a name, in
             quotes if it has spaces or one of , ( ) ? ", or ? and the name of a variable.
-        answer: The variable that is asked for, the first one by default.
+        answer: The variable that is sought, the first one by default.
         k: The most answers to return, best first.
         bindings: The best entities of each other variable that are followed.
         stated: Take stated facts alone.
@@ -542,7 +542,7 @@ class Operations:
         return self._transport("GET", "/score", {"head": head, "relation": relation, "tail": tail, "k": k}, None, Triples.read)
 
     def match(self, request: PatternRequest) -> Matches:
-        """The best answers of a question of several steps, over stated and missing facts.
+        """The best answers of a query of several steps, over stated and missing facts.
 
         Args:
             request: At most 128 KiB.

@@ -228,11 +228,11 @@ class Workspace(Generic[Table]):
         progress: binary.Progress | None = None,
         **flags: Any,
     ) -> Table:
-        """Returns the best answers to a question of several steps, over stated and missing facts, which `tagnet ask` finds.
+        """Returns the best answers to a query of several steps, over stated and missing facts, which `tagnet ask` finds.
 
         Args:
             pattern: atoms, relation(term, term), between commas, `not` before a negated one; a term is a name or ?variable.
-            answer: the variable that is asked for, by default the first one.
+            answer: the variable that is sought, by default the first one.
             top_k: the most answers.
             stated: take stated facts alone.
             progress: as of `run`.

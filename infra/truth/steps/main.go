@@ -1,4 +1,4 @@
-// Steps measures how questions of several steps are answered on graphs all of whose facts are known: it draws patterns
+// Steps measures how queries of several steps are answered on graphs all of whose facts are known: it draws patterns
 // of the usual shapes (Hamilton et al., 2018; Ren and Leskovec, 2020) from facts that stay and facts that are removed,
 // and ranks the answers that take a removed fact among all entities but other answers.
 package main

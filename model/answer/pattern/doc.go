@@ -1,5 +1,5 @@
-// Package pattern answers questions of more than one step: conjunctions of atoms, relation(term, term), of which some may be
-// negated. An atom is a fact of the graph, or a missing one with its probability.
+// Package pattern answers queries of more than one step: conjunctions of atoms, relation(term, term), of which some may
+// be negated. An atom is a fact of the graph, or a missing one with its probability.
 //
 // The probability of an answer is the product of its atoms' probabilities: 1 for a stated fact, under not 0, else that
 // of the triple, under not 1 less it; the highest over what the other variables may be (CQD, Arakelyan et al., ICLR

@@ -18,8 +18,8 @@ type Matcher struct {
 	Known tables.Answers
 	// Estimator gives the probabilities of facts that are not stated; nil takes stated facts alone.
 	Estimator *probability.Estimator
-	// Bindings is the number of best entities of a variable from which facts that are not stated are followed. Stated ones
-	// are followed from all.
+	// Bindings is the number of best entities of a variable from which facts that are not stated are followed. Stated
+	// ones are followed from all.
 	Bindings int
 	// Best is the number of best answers.
 	Best int
@@ -33,8 +33,9 @@ const DefaultBindings = 64
 // Match is an answer with the best entities for the other variables.
 type Match struct {
 	Entity int32
-	// Probability is the product of the probabilities of Facts, of the negations of those whose atom is negated. LogOdds
-	// tell answers of equal probability apart: the sum of the log odds of facts that are not stated, less for negations.
+	// Probability is the product of the probabilities of Facts, of the negations of those whose atom is negated.
+	// LogOdds tell answers of equal probability apart: the sum of the log odds of facts that are not stated, less for
+	// negations.
 	Probability, LogOdds float64
 	Facts                []Fact // by atom
 }

@@ -208,7 +208,8 @@ func TestAllBindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Model.Judge(answer.NewJudged([]answer.Said{
-		{Fact: graph.Fact{Head: person(30), Relation: knows, Tail: person(1)}, True: true}, {Fact: graph.Fact{Head: person(31), Relation: knows, Tail: person(1)}},
+		{Fact: graph.Fact{Head: person(30), Relation: knows, Tail: person(1)}, True: true},
+		{Fact: graph.Fact{Head: person(31), Relation: knows, Tail: person(1)}},
 	}, m.Model.Graph.BaseRelations))
 	const judged = `knows(?p, "person 01"), not lives_in(?p, "city 01")`
 	compare(t, m, map[string]string{judged: "p"})

@@ -9,7 +9,7 @@ import (
 
 // Term is an entity's name, or a variable.
 type Term struct {
-	// Name is that of the entity, or of the variable without its question mark.
+	// Name is that of the entity, or of the variable without the leading ?.
 	Name     string
 	Variable bool
 	at       int

@@ -11,7 +11,7 @@ import (
 // Pattern is a conjunction of atoms with an answer.
 type Pattern struct {
 	Text   string
-	Answer string // the variable, without its question mark
+	Answer string // the variable, without the leading ?
 	Atoms  []Atom
 	root   *variable // of the answer
 	size   int       // number of variables
@@ -39,8 +39,8 @@ type branch struct {
 // binds reports whether entities of the branch's variable follow from the other end, which is known.
 func (b *branch) binds() bool { return !b.negated && (b.variable == nil || b.variable.isBound) }
 
-// New parses a pattern, and looks up its names. answer is the variable of the answer, "" for the first one. Its error is an *Error, which wraps the *kg.UnknownNameError of an
-// unknown name, unless ctx ends or there is no such answer.
+// New parses a pattern, and looks up its names. answer is the variable of the answer, "" for the first one. Its error
+// is an *Error, which wraps the *kg.UnknownNameError of an unknown name, unless ctx ends or there is no such answer.
 func New(ctx context.Context, lookup *kg.Lookup, text, answer string) (*Pattern, error) {
 	p := &Pattern{Text: text}
 	var err error

@@ -31,15 +31,15 @@ type patternFlags struct {
 }
 
 func (f *patternFlags) register(set *flag.FlagSet) {
-	set.StringVar(&f.pattern, "pattern", "", "`TEXT` of a question of several steps, atoms relation(term, term) between commas, not before a negated one; a "+
+	set.StringVar(&f.pattern, "pattern", "", "`TEXT` of a query of several steps, atoms relation(term, term) between commas, not before a negated one; a "+
 		"term is a name, or ? and a variable's: lives_in(?who, ?city), not located_in(?city, \"St. Lucia\")")
 	set.StringVar(&f.patterns, "patterns", "", "`file` of patterns, one in a line, or - for standard input")
-	set.StringVar(&f.variable, "answer", "", "`variable` of a pattern that is asked for; default the first one")
+	set.StringVar(&f.variable, "answer", "", "`variable` of a pattern that is sought; default the first one")
 	set.IntVar(&f.bindings, "bindings", pattern.DefaultBindings, "best entities of each other variable of a pattern that are followed, 1 or more")
 	set.BoolVar(&f.stated, "stated", false, "answer patterns from stated facts alone, without the model")
 }
 
-// asks reports whether a pattern is asked.
+// asks reports whether there is a pattern.
 func (f *patternFlags) asks() bool { return f.pattern != "" || f.patterns != "" }
 
 // check validates the flags.
@@ -91,7 +91,7 @@ func (g *givenPatterns) answer(ctx context.Context) error {
 		return err
 	}
 	g.folder = g.E.Workspace.AnswersFolder(g.Output("patterns"))
-	steps := 0 // at which the best of a variable are asked
+	steps := 0 // at which the best of a variable are queried
 	for _, text := range g.texts {
 		p, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable)
 		if err != nil {

@@ -106,7 +106,7 @@ func TestPatternErrors(t *testing.T) {
 	}
 }
 
-// TestCut prints what is not followed: of the people who know one, all of whom are asked about.
+// TestCut prints what is not followed: of those who know one person, where all do.
 func TestCut(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	facts := ""

@@ -459,7 +459,7 @@ $("form").addEventListener("submit", event => {
   visit(parameters);
 });
 
-// The answers of a question of several steps, each with the facts that it takes.
+// The answers of a query of several steps, each with the facts that it takes.
 function matched(found) {
   const answers = make("ol");
   for (const answer of found.answers) {

@@ -274,7 +274,7 @@ func TestPageIsAccessible(t *testing.T) {
 		"region":     {"Person 07 knows ?", "Person 07"},
 		"rowheader":  answers,
 		"button":     {"Ask", "Copy link", "Why " + answers[0] + "?", "Why " + answers[1] + "?"},
-		"group":      {"A question of several steps", "What is unknown?", "Known facts of Person 07", "of this entity"}, // the last is in the menu
+		"group":      {"A query of several steps", "What is unknown?", "Known facts of Person 07", "of this entity"}, // the last is in the menu
 	} {
 		if diff := cmp.Diff(want, p.Accessible(role)); diff != "" {
 			t.Errorf("%s (-want +page):\n%s", role, diff)

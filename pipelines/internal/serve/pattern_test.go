@@ -66,7 +66,8 @@ func TestPagePattern(t *testing.T) {
 	}
 	p := pipelinetest.OpenPage(t, address+"/", 400, 900)
 	p.Wait(`document.documentElement.dataset.state == "ready"`)
-	pipelinetest.EvaluateOnPage[bool](p, `($("steps").open = true, $("pattern").value = 'knows(?x, ?y), knows(?y, "Person 05")', $("asking").requestSubmit(), true)`)
+	pipelinetest.EvaluateOnPage[bool](p,
+		`($("steps").open = true, $("pattern").value = 'knows(?x, ?y), knows(?y, "Person 05")', $("asking").requestSubmit(), true)`)
 	p.Wait(`document.querySelectorAll("#matches > ol > li").length > 0`)
 	var entities []string
 	for _, one := range want.List {
