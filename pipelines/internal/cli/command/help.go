@@ -20,7 +20,7 @@ var groups = []struct {
 	{"data",
 		`workspace run dataset format columns header entity_names relation_names inference inference_only
 		validate_on types type_relation split protocol limit queries
-		relation sources candidates graph known list facts file who`},
+		relation pattern patterns answer bindings stated sources candidates graph known list facts file who`},
 	{configuration.Model, "model from preset " + configuration.Flags(configuration.Model) + " deltas"},
 	{configuration.Training, "minutes " + configuration.Flags(configuration.Training) +
 		" validate_every valid_limit patience resume checkpoint_minutes workers local_steps"},
