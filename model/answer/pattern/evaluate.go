@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"tagnet/formats/workspace/verdicts"
-	"tagnet/model/answer"
 	"tagnet/model/graph"
 )
 
@@ -45,74 +44,80 @@ type pair struct {
 	fact     graph.Fact
 }
 
-// bestEnds returns, for each entity, the best product over the other ends of a branch, 0 where there is none.
-func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]value, error) {
-	best := make([]value, len(f.entities))
-	consider := func(p pair, stated bool, truth, logOdds float64) {
-		of := beyond.values[p.to]
-		product, odds := of.p*truth, of.logOdds+logOdds
-		if b.negated {
-			product, odds = of.p*(1-truth), of.logOdds-logOdds
-		}
-		if now := best[p.from]; product > 0 && cmp.Or(cmp.Compare(now.p, product), cmp.Compare(now.logOdds, odds)) < 0 {
-			best[p.from] = value{product, odds, []end{{p.to, Fact{p.fact, stated, truth}}}}
-		}
+// ends are the other ends of a branch, and the best one of each entity of its variable.
+type ends struct {
+	*branch
+	beyond *found
+	best   []value // 0 where there is none
+}
+
+// consider takes a pair as the best of its entity if it is better: its fact has a probability and log odds, 1 and 0 if
+// it is stated.
+func (e *ends) consider(p pair, stated bool, truth, logOdds float64) {
+	of := e.beyond.values[p.to]
+	product, odds := of.p*truth, of.logOdds+logOdds
+	if e.negated {
+		product, odds = of.p*(1-truth), of.logOdds-logOdds
 	}
-	ask := func(pairs []pair) error {
-		facts := make([]graph.Fact, len(pairs))
-		for i, p := range pairs {
-			facts[i] = p.fact
-		}
-		estimates, err := s.estimate(ctx, facts)
-		for i, e := range estimates {
-			consider(pairs[i], false, e.Probability, e.LogOdds)
-		}
+	if now := e.best[p.from]; product > 0 && cmp.Or(cmp.Compare(now.p, product), cmp.Compare(now.logOdds, odds)) < 0 {
+		e.best[p.from] = value{product, odds, []end{{p.to, Fact{p.fact, stated, truth}}}}
+	}
+}
+
+// considerAll considers pairs whose facts are not stated.
+func (s *search) considerAll(ctx context.Context, e *ends, pairs []pair) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	facts := make([]graph.Fact, len(pairs))
+	for i, p := range pairs {
+		facts[i] = p.fact
+	}
+	observed, err := s.Model.Observe(ctx, facts, s.Done)
+	if err != nil {
 		return err
 	}
-	ends := beyond.best()
+	estimates, _, err := s.Model.Estimate(ctx, observed, s.Estimator, s.Done)
+	for i, of := range estimates {
+		e.consider(pairs[i], false, of.Probability, of.LogOdds)
+	}
+	return err
+}
+
+// bestEnds returns, for each entity, the best product over the other ends of a branch, 0 where there is none.
+func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]value, error) {
+	e := &ends{b, beyond, make([]value, len(f.entities))}
+	followed := beyond.best()
 	if s.Estimator != nil {
-		ends = ends[:min(s.Bindings, len(ends))]
+		followed = followed[:min(s.Bindings, len(followed))]
 	}
 	var pairs []pair
 	for from, entity := range f.entities {
 		q := graph.Query{Source: entity, Relation: b.relation, Answer: graph.None}
 		fact := func(to int) graph.Fact { return q.Fact(beyond.entities[to], int32(s.Model.Graph.BaseRelations)) }
 		stated := s.stated(q)
-		for _, other := range stated { // first those that are stated, which make most others needless
+		for _, other := range stated { // first, as they make most others needless
 			if to, is := slices.BinarySearch(beyond.entities, other); is {
-				consider(pair{from, to, fact(to)}, true, 1, 0)
+				e.consider(pair{from, to, fact(to)}, true, 1, 0)
 			}
 		}
-		for _, to := range ends {
+		for _, to := range followed {
 			p := pair{from, to, fact(to)}
 			_, is := slices.BinarySearch(stated, beyond.entities[to])
 			switch refused := s.Model.Judged().Verdict(p.fact) == verdicts.False; {
-			case is || !f.followed[from] || best[from].p >= beyond.values[to].p:
+			case is || !f.followed[from] || e.best[from].p >= beyond.values[to].p:
 			case s.Estimator == nil || refused:
-				consider(p, false, 0, 0)
+				e.consider(p, false, 0, 0)
 			default:
 				pairs = append(pairs, p)
 			}
 		}
 		if len(pairs) >= MostPairs {
-			if err := ask(pairs); err != nil {
+			if err := s.considerAll(ctx, e, pairs); err != nil {
 				return nil, err
 			}
 			pairs = pairs[:0]
 		}
 	}
-	return best, ask(pairs)
-}
-
-// estimate returns the estimates of facts that are not stated.
-func (s *search) estimate(ctx context.Context, facts []graph.Fact) ([]answer.Estimated, error) {
-	if len(facts) == 0 {
-		return nil, nil
-	}
-	observed, err := s.Model.Observe(ctx, facts, s.Done)
-	if err != nil {
-		return nil, err
-	}
-	list, _, err := s.Model.Estimate(ctx, observed, s.Estimator, s.Done)
-	return list, err
+	return e.best, s.considerAll(ctx, e, pairs)
 }

@@ -73,6 +73,7 @@ func (f *patternFlags) check(e *command.Environment) error {
 type givenPatterns struct {
 	*asking
 	texts []string
+	atoms int // of all
 }
 
 // recordedPatterns is the configuration of the answers of patterns, for the manifest.
@@ -91,18 +92,10 @@ func (g *givenPatterns) answer(ctx context.Context) error {
 		return err
 	}
 	g.folder = g.E.Workspace.AnswersFolder(g.Output("patterns"))
-	steps := 0 // at which the best of a variable are queried
-	for _, text := range g.texts {
-		p, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable)
-		if err != nil {
-			return err
-		}
-		steps += len(p.Atoms)
-	}
 	bindings := min(g.flags.bindings, g.View.Graph.Entities)
-	work := int64(steps) * int64(bindings) * (3 + probability.DefaultK)
+	work := int64(g.atoms) * int64(bindings) * (3 + probability.DefaultK)
 	if g.flags.stated {
-		g.Fit, work = nil, int64(steps)
+		g.Fit, work = nil, int64(g.atoms)
 	}
 	held := min(int64(bindings)*int64(bindings), pattern.MostPairs)
 	err := g.Divide(ctx, held, work, budget.Use{Task: "answering patterns on this graph", Rows: 2 * held})
@@ -117,31 +110,36 @@ func (g *givenPatterns) answer(ctx context.Context) error {
 }
 
 // read reads the patterns, and checks them.
-func (g *givenPatterns) read(ctx context.Context) (err error) {
+func (g *givenPatterns) read(ctx context.Context) error {
 	if g.flags.pattern != "" {
-		g.texts = []string{strings.Join(strings.Fields(g.flags.pattern), " ")}
-		return nil
+		return g.add(ctx, strings.Join(strings.Fields(g.flags.pattern), " "))
 	}
-	g.texts, err = scoring.ReadOnce(ctx, "patterns", g.flags.patterns, func(name string, r io.Reader) (texts []string, err error) {
+	_, err := scoring.ReadOnce(ctx, "patterns", g.flags.patterns, func(name string, r io.Reader) (none struct{}, err error) {
 		lines := bufio.NewScanner(r)
 		for number := 1; lines.Scan(); number++ {
-			text := strings.TrimSpace(lines.Text())
-			if text == "" {
-				continue
+			if text := strings.TrimSpace(lines.Text()); text != "" {
+				if err := g.add(ctx, text); err != nil {
+					return none, fmt.Errorf("%s:%d: %w", name, number, err)
+				}
 			}
-			if _, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, number, err)
-			}
-			texts = append(texts, text)
 		}
 		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+			return none, fmt.Errorf("reading %s: %w", name, err)
 		}
-		if len(texts) == 0 {
-			return nil, fmt.Errorf("%s has no pattern", name)
+		if len(g.texts) == 0 {
+			return none, fmt.Errorf("%s has no pattern", name)
 		}
-		return texts, nil
+		return none, nil
 	})
+	return err
+}
+
+// add adds a pattern if it is one.
+func (g *givenPatterns) add(ctx context.Context, text string) error {
+	p, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable)
+	if err == nil {
+		g.texts, g.atoms = append(g.texts, text), g.atoms+len(p.Atoms)
+	}
 	return err
 }
 
