@@ -86,10 +86,16 @@ func (s *search) considerAll(ctx context.Context, e *ends, pairs []pair) error {
 
 // bestEnds returns, for each entity, the best product over the other ends of a branch, 0 where there is none.
 func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]value, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	e := &ends{b, beyond, make([]value, len(f.entities))}
 	followed := beyond.best()
-	if s.Estimator != nil {
+	switch {
+	case s.Estimator != nil:
 		followed = followed[:min(s.Bindings, len(followed))]
+	case !b.negated:
+		followed = nil // what is not stated has no probability
 	}
 	var pairs []pair
 	for from, entity := range f.entities {
@@ -102,10 +108,13 @@ func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]v
 			}
 		}
 		for _, to := range followed {
+			if !f.followed[from] || e.best[from].p >= beyond.values[to].p {
+				break // the others are no better
+			}
 			p := pair{from, to, fact(to)}
 			_, is := slices.BinarySearch(stated, beyond.entities[to])
 			switch refused := s.Model.Judged().Verdict(p.fact) == verdicts.False; {
-			case is || !f.followed[from] || e.best[from].p >= beyond.values[to].p:
+			case is:
 			case s.Estimator == nil || refused:
 				e.consider(p, false, 0, 0)
 			default:

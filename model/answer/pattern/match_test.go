@@ -1,6 +1,8 @@
 package pattern_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -244,6 +246,47 @@ func TestFewBindings(t *testing.T) {
 	for i, one := range few {
 		if one.Probability != all[i].Probability {
 			t.Errorf("answer %d has probability %v, want %v", i+1, one.Probability, all[i].Probability)
+		}
+	}
+}
+
+// TestManyStated answers from stated facts of many entities, whose pairs would take minutes. A canceled search ends.
+func TestManyStated(t *testing.T) {
+	const n = 50000
+	var facts []kg.Triple
+	for i := range n {
+		name := func(kind string, i int) string { return fmt.Sprintf("%s %06d", kind, i%n) }
+		facts = append(facts, kg.Triple{Head: name("p", i), Relation: "works_at", Tail: name("q", i)}, kg.Triple{Head: name("q", i), Relation: "in", Tail: "all"})
+	}
+	g, err := kg.New(facts, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Named("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := answer.Open(t.Context(), g, pretrained.Ref{Name: "zero"}, answer.Resources{Kernel: k, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	matcher := &pattern.Matcher{Model: m, Bindings: 64, Best: 10}
+	if matcher.Known, err = m.View.Answers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{`works_at(?p, ?q), in(?q, all)`, `in(?p, all), in(?q, all), not works_at(?p, ?q)`} {
+		p, err := pattern.New(t.Context(), m.KG.Lookup(m.View), text, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		matches, _, err := matcher.Match(t.Context(), p)
+		if err != nil || len(matches) != 10 {
+			t.Errorf("%s: %d answers, %v", text, len(matches), err)
+		}
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := matcher.Match(canceled, p); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: a canceled search ends with %v", text, err)
 		}
 	}
 }
