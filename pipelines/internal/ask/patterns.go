@@ -1,9 +1,9 @@
 package ask
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/parquet"
@@ -109,22 +110,27 @@ func (g *givenPatterns) answer(ctx context.Context) error {
 	return g.show(ctx, made)
 }
 
+// lineEnds makes one line of several, and leaves other spaces, which names may have.
+var lineEnds = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+
 // read reads the patterns, and checks them.
 func (g *givenPatterns) read(ctx context.Context) error {
 	if g.flags.pattern != "" {
-		return g.add(ctx, strings.Join(strings.Fields(g.flags.pattern), " "))
+		return g.add(ctx, strings.TrimSpace(lineEnds.Replace(g.flags.pattern)))
 	}
 	_, err := scoring.ReadOnce(ctx, "patterns", g.flags.patterns, func(name string, r io.Reader) (none struct{}, err error) {
-		lines := bufio.NewScanner(r)
-		for number := 1; lines.Scan(); number++ {
-			if text := strings.TrimSpace(lines.Text()); text != "" {
-				if err := g.add(ctx, text); err != nil {
-					return none, fmt.Errorf("%s:%d: %w", name, number, err)
-				}
+		err = triples.ReadLines(name, "patterns", r, func(number int, line []byte) error {
+			text := strings.TrimSpace(string(line))
+			if text == "" {
+				return nil
 			}
-		}
-		if err := lines.Err(); err != nil {
-			return none, fmt.Errorf("reading %s: %w", name, err)
+			if err := g.add(ctx, text); err != nil {
+				return fmt.Errorf("%s:%d: %w", name, number, err)
+			}
+			return nil
+		}, func(b triples.BadLine) error { return b })
+		if err != nil && !errors.Is(err, triples.ErrEmpty) {
+			return none, err
 		}
 		if len(g.texts) == 0 {
 			return none, fmt.Errorf("%s has no pattern", name)

@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -102,6 +104,37 @@ func TestPatternErrors(t *testing.T) {
 		}
 		if n := strings.Count(stderr, "\n"); strings.HasPrefix(fmt.Sprint(want), "the pattern") && n != 1 {
 			t.Errorf("%q: %d lines", flags, n)
+		}
+	}
+}
+
+// TestPatternFiles reads patterns of long lines, and compressed ones behind a byte-order mark, and keeps the spaces of names.
+func TestPatternFiles(t *testing.T) {
+	w := filepath.Join(t.TempDir(), "workspace")
+	facts := "Ada  B\tknows\tBob\nCy\tknows\tAda  B\n"
+	pipelinetest.Succeed(t, preprocess.Pipeline(), "--workspace", w, "--dataset", pipelinetest.Dataset(t, map[string]string{"train.txt": facts}))
+	var long []string
+	for range 3000 {
+		long = append(long, `knows(?x, "Ada  B")`)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte("\ufeff" + strings.Join(long, ", ") + "\r\nknows(?x, Bob)\r\n"))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for want, flags := range map[string][]string{
+		"Cy":           {"--pattern", "knows(?x,\r\n\"Ada  B\")"},
+		"Cy; Ada  B":   {"--patterns", scoringtest.File(t, "p.txt", "\ufeff"+strings.Join(long, ", ")+"\nknows(?x, Bob)")},
+		"Cy; Ada  B; ": {"--patterns", scoringtest.File(t, "p.txt.gz", packed.String())},
+	} {
+		pipelinetest.Succeed(t, Pipeline(), append([]string{"--workspace", w, "--stated"}, flags...)...)
+		var answers []string
+		for _, row := range stagetest.Rows[parquet.Match](t, filepath.Join(w, "runs/main/answers/patterns", predict.MatchesTable)) {
+			answers = append(answers, row.Entity)
+		}
+		if got := strings.Join(answers, "; "); got != strings.TrimSuffix(want, "; ") {
+			t.Errorf("%.40q: answers %s, want %s", flags, got, want)
 		}
 	}
 }
