@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
-	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // The limits of a request.
@@ -150,9 +148,7 @@ func (s *server) ask(ctx context.Context, q request) ([]model.Query, []model.Ans
 
 // answer answers the query of a request, or its list of queries.
 func (s *server) answer(ctx context.Context, q request) (results, error) {
-	if !workspace.WrittenAt(s.workspace.Path(verdicts.File)).IsZero() { // else it may take long to see whether there are verdicts
-		_, _ = s.judged(ctx) // a request for the verdicts tells the error
-	}
+	s.useVerdicts(ctx)
 	state := s.probabilities() // not later, when there may be some that the answers lack
 	queries, found, err := s.ask(ctx, q)
 	if err != nil {

@@ -45,6 +45,7 @@ func (s *server) match(w http.ResponseWriter, r *http.Request) error {
 	if asked.Bindings, err = checkedCount("bindings", q.Bindings, 0, mostBindings); err != nil {
 		return err
 	}
+	s.useVerdicts(r.Context())
 	found, err := s.model.Match(r.Context(), asked, k)
 	if errors.Is(err, model.ErrNoProbabilities) {
 		return invalid("%v: /healthz says how far they are; stated takes stated facts alone", err)

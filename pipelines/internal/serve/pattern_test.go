@@ -3,12 +3,16 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/workspace/verdicts"
 	"tagnet/model"
+	"tagnet/model/answer/pattern"
 	"tagnet/pipelines/internal/pipelinetest"
 )
 
@@ -50,6 +54,25 @@ func TestPattern(t *testing.T) {
 		if !strings.HasPrefix(fmt.Sprint(got.status, " ", read[failure](t, got).Text), want) {
 			t.Errorf("%.50s: %d %s, want %s", body, got.status, got.text, want)
 		}
+	}
+}
+
+// TestPatternVerdictsOfOthers asks a pattern when another process has judged a fact.
+func TestPatternVerdictsOfOthers(t *testing.T) {
+	w := listed(t)
+	_, address := startListed(t, w)
+	f := rowsOf(t, w, "all")[0]
+	asked := pattern.Atom{Relation: f.Relation, Head: pattern.Term{Name: "x", Variable: true}, Tail: pattern.Term{Name: f.Tail}}
+	body, err := json.Marshal(map[string]any{"pattern": asked.String(), "stated": true, "k": 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{false, true} {
+		matches := read[model.Matches](t, send(t, "POST", address+"/pattern", string(body)))
+		if is := slices.ContainsFunc(matches.List, func(m model.Match) bool { return m.Entity == f.Head }); is != want {
+			t.Errorf("%s is an answer of %v: %v, want %v", f.Head, asked, is, want)
+		}
+		pipelinetest.Write(t, filepath.Join(w, verdicts.File), strings.Join([]string{f.Head, f.Relation, f.Tail, "true"}, "\t")+"\n")
 	}
 }
 

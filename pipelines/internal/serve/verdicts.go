@@ -61,6 +61,13 @@ func (s *server) judged(ctx context.Context) (verdicts.Judged, error) {
 	return read, nil
 }
 
+// useVerdicts has the model use the verdicts that count now.
+func (s *server) useVerdicts(ctx context.Context) {
+	if !workspace.WrittenAt(s.workspace.Path(verdicts.File)).IsZero() { // else it may take long to see whether there are any
+		_, _ = s.judged(ctx) // a request for the verdicts tells the error
+	}
+}
+
 // judge keeps a verdict.
 func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
 	if !s.takesVerdicts {
