@@ -243,7 +243,7 @@ class Workspace(Generic[Table]):
         """
         flags = {"workspace": self.path, "run": self.run, "pattern": pattern, "answer": answer, "top_k": top_k, **flags}
         binary.run("ask", progress=progress, **flags, stated=stated or None)
-        return self._give(pq.read_table(self._file("ask", "answers", "patterns", "matches")))
+        return self._give(pq.read_table(self._file("ask", "answers", flags.get("output") or "patterns", "matches")))
 
     def messages(self, split: str = "test") -> Table:
         """Returns the numbers of messages of propagation that `tagnet messages` counted, by source and layer."""

@@ -59,6 +59,7 @@ def test_patterns_are_answered(sample, text):
     found = ws.match(pattern, stated=True, top_k=1000)
     assert sorted(found["entity"]) == of and set(found["probability"]) == {1.0}
     assert len(ws.match(pattern, "a", top_k=3)) == 3
+    assert len(ws.match(pattern, top_k=1, output="one")) == 1
     with pytest.raises(tagnet.CommandError, match=r"the pattern, letter 1, .*unknown relation"):
         ws.match("unheard_of(?a, b)")
 
