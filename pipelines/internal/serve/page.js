@@ -477,13 +477,17 @@ function matched(found) {
   return [make("p", (found.answers.length ? "" : "No answers. ") + cut, {class: "about"}), answers];
 }
 
+let matching; // the last question of several steps
+
 $("asking").addEventListener("submit", async event => {
   event.preventDefault();
+  if (matching) matching.abort();
+  const mine = matching = new AbortController();
   $("matches").replaceChildren("Asking \u2026");
   try {
-    $("matches").replaceChildren(...matched(await get("pattern", {}, undefined, {pattern: $("pattern").value})));
+    $("matches").replaceChildren(...matched(await get("pattern", {}, mine.signal, {pattern: $("pattern").value})));
   } catch (problem) {
-    $("matches").replaceChildren(make("div", problem.error, {class: "alert"}));
+    if (mine === matching) $("matches").replaceChildren(make("div", problem.error, {class: "alert"}));
   }
 });
 

@@ -107,4 +107,20 @@ func TestPagePattern(t *testing.T) {
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `($("pattern").value = "knows(", $("asking").requestSubmit(), true)`)
 	p.Wait(`document.querySelector("#matches .alert")?.textContent.startsWith("the pattern, letter 7, at its end: want a name")`)
+	// An answer that comes after a later question's is not shown.
+	pipelinetest.EvaluateOnPage[bool](p, `{
+		const send = fetch, late = new Promise(answer => { release = () => send("types").then(answer).finally(() => setTimeout(() => released = true, 200)); });
+		released = false;
+		fetch = () => { fetch = send; return late; };
+		$("pattern").value = 'knows(?x, "Person 07")', $("asking").requestSubmit();
+		$("pattern").value = 'knows(?x, "Person 05")', $("asking").requestSubmit();
+		true
+	}`)
+	p.Wait(`document.querySelectorAll("#matches > ol > li").length > 0`)
+	shown := pipelinetest.EvaluateOnPage[string](p, `$("matches").textContent`)
+	pipelinetest.EvaluateOnPage[bool](p, `(release(), true)`)
+	p.Wait(`released`)
+	if got := pipelinetest.EvaluateOnPage[string](p, `$("matches").textContent`); got != shown || strings.Contains(got, "Person 07)") {
+		t.Errorf("a late answer shows %s, want %s", got, shown)
+	}
 }
