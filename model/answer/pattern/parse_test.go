@@ -63,8 +63,10 @@ func TestErrors(t *testing.T) {
 	for _, text := range []string{
 		`likes(?x, a), not owns(?x, ?y), likes(?y, b)`, `likes(?x, a), owns(?x, ?y), not likes(?y, b)`, `likes(a, ?x), likes(?x, ?y), owns(?z, ?y)`,
 	} {
-		if _, err := New(t.Context(), lookup, text, "x"); err != nil {
-			t.Errorf("%s: %v", text, err)
+		for _, answer := range []string{"x", "?x"} {
+			if p, err := New(t.Context(), lookup, text, answer); err != nil || p.Answer != "x" {
+				t.Errorf("%s, %s: %v", text, answer, err)
+			}
 		}
 	}
 }

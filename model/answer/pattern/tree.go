@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"tagnet/model/graph/kg"
 )
@@ -39,8 +40,8 @@ type branch struct {
 // binds reports whether entities of the branch's variable follow from the other end, which is known.
 func (b *branch) binds() bool { return !b.negated && (b.variable == nil || b.variable.isBound) }
 
-// New parses a pattern, and looks up its names. answer is the variable of the answer, "" for the first one. Its error
-// is an *Error, which wraps the *kg.UnknownNameError of an unknown name, unless ctx ends or there is no such answer.
+// New parses a pattern, and looks up its names. answer is the variable of the answer, with or without the leading ?, ""
+// for the first one. Its error is an *Error, which wraps the *kg.UnknownNameError of an unknown name, unless ctx ends.
 func New(ctx context.Context, lookup *kg.Lookup, text, answer string) (*Pattern, error) {
 	p := &Pattern{Text: text}
 	var err error
@@ -48,7 +49,7 @@ func New(ctx context.Context, lookup *kg.Lookup, text, answer string) (*Pattern,
 		return nil, err
 	}
 	t := &tree{Pattern: p, lookup: lookup, placed: make([]bool, len(p.Atoms)), seen: map[string]bool{}}
-	if answer == "" {
+	if answer = strings.TrimPrefix(answer, "?"); answer == "" {
 		answer = t.first()
 	}
 	if p.Answer = answer; t.placeOf(answer) < 0 {
