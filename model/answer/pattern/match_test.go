@@ -256,7 +256,8 @@ func TestManyStated(t *testing.T) {
 	var facts []kg.Triple
 	for i := range n {
 		name := func(kind string, i int) string { return fmt.Sprintf("%s %06d", kind, i%n) }
-		facts = append(facts, kg.Triple{Head: name("p", i), Relation: "works_at", Tail: name("q", i)}, kg.Triple{Head: name("q", i), Relation: "in", Tail: "all"})
+		facts = append(facts, kg.Triple{Head: name("p", i), Relation: "works_at", Tail: name("q", i)},
+			kg.Triple{Head: name("q", i), Relation: "in", Tail: "all"})
 	}
 	g, err := kg.New(facts, nil, nil)
 	if err != nil {

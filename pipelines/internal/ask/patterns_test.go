@@ -108,7 +108,8 @@ func TestPatternErrors(t *testing.T) {
 	}
 }
 
-// TestPatternFiles reads patterns of long lines, and compressed ones behind a byte-order mark, and keeps the spaces of names.
+// TestPatternFiles reads patterns of long lines, and compressed ones behind a byte-order mark, and keeps the spaces of
+// names.
 func TestPatternFiles(t *testing.T) {
 	w := filepath.Join(t.TempDir(), "workspace")
 	facts := "Ada  B\tknows\tBob\nCy\tknows\tAda  B\n"

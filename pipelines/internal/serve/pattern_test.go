@@ -107,7 +107,7 @@ func TestPagePattern(t *testing.T) {
 	}
 	pipelinetest.EvaluateOnPage[bool](p, `($("pattern").value = "knows(", $("asking").requestSubmit(), true)`)
 	p.Wait(`document.querySelector("#matches .alert")?.textContent.startsWith("the pattern, letter 7, at its end: want a name")`)
-	// An answer that comes after a later question's is not shown.
+	// An answer that comes after a later pattern's is not shown.
 	pipelinetest.EvaluateOnPage[bool](p, `{
 		const send = fetch, late = new Promise(answer => { release = () => send("types").then(answer).finally(() => setTimeout(() => released = true, 200)); });
 		released = false;
