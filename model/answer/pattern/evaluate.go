@@ -90,12 +90,9 @@ func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]v
 		return nil, err
 	}
 	e := &ends{b, beyond, make([]value, len(f.entities))}
-	followed := beyond.best()
-	switch {
-	case s.Estimator != nil:
-		followed = followed[:min(s.Bindings, len(followed))]
-	case !b.negated:
-		followed = nil // what is not stated has no probability
+	order := beyond.best()
+	if s.Estimator == nil && !b.negated {
+		order = nil // what is not stated has no probability
 	}
 	var pairs []pair
 	for from, entity := range f.entities {
@@ -107,19 +104,22 @@ func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]v
 				e.consider(pair{from, to, fact(to)}, true, 1, 0)
 			}
 		}
-		for _, to := range followed {
-			if !f.followed[from] || e.best[from].p >= beyond.values[to].p {
-				break // the others are no better
+		others := 0 // that are not stated
+		for _, to := range order {
+			if !f.followed[from] || e.best[from].p >= beyond.values[to].p || s.Estimator != nil && others == s.Bindings {
+				break // the others are no better, or not followed
 			}
 			p := pair{from, to, fact(to)}
 			_, is := slices.BinarySearch(stated, beyond.entities[to])
 			switch refused := s.Model.Judged().Verdict(p.fact) == verdicts.False; {
 			case is:
+				continue
 			case s.Estimator == nil || refused:
 				e.consider(p, false, 0, 0)
 			default:
 				pairs = append(pairs, p)
 			}
+			others++
 		}
 		if len(pairs) >= MostPairs {
 			if err := s.considerAll(ctx, e, pairs); err != nil {

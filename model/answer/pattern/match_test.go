@@ -250,6 +250,36 @@ func TestFewBindings(t *testing.T) {
 	}
 }
 
+// TestNegatedOfFew follows fewer entities than a person knows: a negated atom holds for one of the others.
+func TestNegatedOfFew(t *testing.T) {
+	m := matcher(t, graphtest.Traits())
+	const text = `lives_in(?p, "city 00"), not knows(?p, ?q), knows(?q, "person 08")`
+	p, err := pattern.New(t.Context(), m.Model.KG.Lookup(m.Model.View), text, "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := m.Match(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Bindings = 1
+	few, _, err := m.Match(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	likely := func(matches []pattern.Match) (n int) {
+		for _, one := range matches {
+			if probability.Likely(one.Probability) {
+				n++
+			}
+		}
+		return n
+	}
+	if likely(all) < 2 || likely(few) != likely(all) {
+		t.Errorf("%d likely answers of one followed, want %d", likely(few), likely(all))
+	}
+}
+
 // TestManyStated answers from stated facts of many entities, whose pairs would take minutes. A canceled search ends.
 func TestManyStated(t *testing.T) {
 	const n = 50000
