@@ -52,6 +52,9 @@ func New(ctx context.Context, lookup *kg.Lookup, text, answer string) (*Pattern,
 	if answer = strings.TrimPrefix(answer, "?"); answer == "" {
 		answer = t.first()
 	}
+	if answer == "" {
+		return nil, p.fail(0, "it has no variable")
+	}
 	if p.Answer = answer; t.placeOf(answer) < 0 {
 		return nil, p.fail(0, "it has no variable ?%s, to be the answer", answer)
 	}

@@ -46,6 +46,10 @@ func (s *server) match(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.useVerdicts(r.Context())
+	if err := s.searching.Lock(r.Context()); err != nil {
+		return err
+	}
+	defer s.searching.Unlock()
 	found, err := s.model.Match(r.Context(), asked, k)
 	if errors.Is(err, model.ErrNoProbabilities) {
 		return invalid("%v: /healthz says how far they are; stated takes stated facts alone", err)

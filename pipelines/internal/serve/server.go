@@ -72,6 +72,7 @@ type shared struct {
 	connections *connections
 	guard       *http.CrossOriginProtection
 	listing     parallel.Turn // held while a request has a list in memory
+	searching   parallel.Turn // held while a request has the entities of a pattern in memory
 	admission   *admission
 	measures    *measures
 	logging     sync.Mutex
