@@ -42,9 +42,9 @@ type (
 // ErrNoProbabilities is the error of a pattern as long as there are no probabilities, which Fit makes.
 var ErrNoProbabilities = errors.New("patterns need probabilities, and none are fitted")
 
-// Match returns the k best answers of a pattern: the probability of each is that of its facts, 1 for a stated fact, of
-// a negated atom 1 less it, multiplied, the highest over what the other variables may be. Its error is a *PatternError,
-// which wraps the *UnknownNameError of an unknown name, or ErrNoProbabilities.
+// Match returns the best answers of a pattern, k by known facts alone, and k others: the probability of each is that of
+// its facts, 1 for a stated fact, of a negated atom 1 less it, multiplied, the highest over what the other variables
+// may be. Its error is a *PatternError, which wraps the *UnknownNameError of an unknown name, or ErrNoProbabilities.
 func (m *Model) Match(ctx context.Context, p Pattern, k int) (Matches, error) {
 	if k < 1 || p.Bindings < 0 {
 		return Matches{}, fmt.Errorf("asking for %d answers by %d bindings, want 1 or more", k, p.Bindings)

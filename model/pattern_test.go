@@ -24,7 +24,7 @@ func TestMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := m.Match(t.Context(), asked, 3)
-	if err != nil || len(found.List) != 3 {
+	if err != nil || len(found.List) < 3 {
 		t.Fatalf("%d answers, error %v", len(found.List), err)
 	}
 	for _, one := range found.List {

@@ -233,7 +233,7 @@ class Workspace(Generic[Table]):
         Args:
             pattern: atoms, relation(term, term), between commas, `not` before a negated one; a term is a name or ?variable.
             answer: the variable that is sought, by default the first one.
-            top_k: the most answers.
+            top_k: the most answers by known facts alone, and of others.
             stated: take stated facts alone.
             progress: as of `run`.
             flags: others of `tagnet ask`, such as bindings or model.

@@ -58,7 +58,7 @@ def test_patterns_are_answered(sample, text):
     pattern = f"{relation}(?a, {tagnet.workspace.json.dumps(tail)})"
     found = ws.match(pattern, stated=True, top_k=1000)
     assert sorted(found["entity"]) == of and set(found["probability"]) == {1.0}
-    assert len(ws.match(pattern, "a", top_k=3)) == 3
+    assert (ws.match(pattern, "a", top_k=3)["probability"] < 1).sum() == 3
     assert len(ws.match(pattern, top_k=1, output="one")) == 1
     with pytest.raises(tagnet.CommandError, match=r"the pattern, letter 1, .*unknown relation"):
         ws.match("unheard_of(?a, b)")

@@ -137,17 +137,19 @@ func (s *search) stated(q graph.Query) (answers []int32) {
 	return answers
 }
 
-// choose sets the entities for a variable: the best candidates, which are followed, and all others that follow by
-// stated facts, unless the variable has a negated atom.
+// choose sets the entities for a variable: the best candidates, of those that follow by stated facts and of others, which
+// are followed, and all others that follow by stated facts, unless the variable has a negated atom.
 func (s *search) choose(v *variable, f *found, candidates guesses) {
 	most, negated := s.Bindings, slices.ContainsFunc(v.branches, func(b branch) bool { return b.negated })
 	if v == s.root {
 		most = max(most, s.Best)
 	}
 	followed, dropped := map[int32]bool{}, 0
-	for i, entity := range candidates.best() {
+	seen := map[bool]int{} // by whether they follow by stated facts
+	for _, entity := range candidates.best() {
 		of := candidates[entity]
-		followed[entity] = i < most || s.Estimator == nil
+		followed[entity] = seen[of.stated] < most || s.Estimator == nil
+		seen[of.stated]++
 		switch {
 		case followed[entity] || of.stated && !negated:
 			f.entities = append(f.entities, entity)
@@ -155,8 +157,8 @@ func (s *search) choose(v *variable, f *found, candidates guesses) {
 			dropped++
 		}
 	}
-	if n := len(f.entities); dropped > 0 {
-		s.cuts = append(s.cuts, Cut{v.name, n + dropped, n})
+	if dropped > 0 {
+		s.cuts = append(s.cuts, Cut{v.name, most + dropped, most})
 	}
 	slices.Sort(f.entities)
 	for _, entity := range f.entities {

@@ -21,7 +21,7 @@ type Matcher struct {
 	// Bindings is the number of best entities of a variable from which facts that are not stated are followed. Stated
 	// ones are followed from all.
 	Bindings int
-	// Best is the number of best answers.
+	// Best is the number of best answers, of those by stated facts alone, whose probability is 1, and of others.
 	Best int
 	// Done, which may be nil, counts as in answer.Model.Observe.
 	Done func(queries int)
@@ -91,9 +91,12 @@ func (m *Matcher) Match(ctx context.Context, p *Pattern) (matches []Match, cuts 
 	if err != nil {
 		return nil, nil, err
 	}
-	order := answers.best()
-	for _, i := range order[:min(m.Best, len(order))] {
+	listed := map[bool]int{} // by whether the probability is 1
+	for _, i := range answers.best() {
 		v := answers.values[i]
+		if listed[v.p == 1]++; listed[v.p == 1] > m.Best {
+			continue
+		}
 		one := Match{Entity: answers.entities[i], Probability: v.p, LogOdds: v.logOdds, Facts: make([]Fact, len(p.Atoms))}
 		answers.facts(p.root, i, one.Facts)
 		matches = append(matches, one)

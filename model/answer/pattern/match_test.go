@@ -123,11 +123,16 @@ func (b *brute) answers(t *testing.T, atoms []pattern.Atom, of string) map[int32
 			}
 			return entity
 		}
-		relation, err := lookup.Relation(t.Context(), a.Relation, false)
+		name, isInverse := strings.CutPrefix(a.Relation, "~")
+		relation, err := lookup.Relation(t.Context(), name, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		truth, _ := b.truth(t, graph.Fact{Head: id(a.Head), Relation: relation, Tail: id(a.Tail)})
+		fact := graph.Fact{Head: id(a.Head), Relation: relation, Tail: id(a.Tail)}
+		if isInverse {
+			fact.Head, fact.Tail = fact.Tail, fact.Head
+		}
+		truth, _ := b.truth(t, fact)
 		if a.Negated {
 			truth = 1 - truth
 		}
@@ -186,6 +191,7 @@ var ofTraits = map[string]string{
 	`lives_in(?p, "city 01")`:                                                                              "p",
 	`knows(?p, ?q), lives_in(?q, "city 01")`:                                                               "p",
 	`knows("person 03", ?q), knows(?q, ?p)`:                                                                "p",
+	`~has(?h, "city 01"), owns(?p, ?h)`:                                                                    "h",
 	`lives_in(?p, "city 02"), knows(?p, "person 07")`:                                                      "p",
 	`relative_of(?p, "person 04"), lives_in(?p, ?city)`:                                                    "city",
 	`knows(?p, ?q), lives_in(?q, "city 01"), owns(?p, ?h), not lives_in(?p, "city 00")`:                    "p",

@@ -133,19 +133,19 @@ func (p *parser) atom() (a Atom, err error) {
 		return a, err
 	}
 	if !p.take('(') {
-		return a, p.fail("want ( after the relation; a name with spaces or one of %s is in quotes", special)
+		return a, p.fail("want ( after the relation; a name with spaces or one of %s is in quotes, with \\ before its own", special)
 	}
 	if a.Head, err = p.term(); err != nil {
 		return a, err
 	}
 	if !p.take(',') {
-		return a, p.fail("want a comma after the first term; a name with spaces or one of %s is in quotes", special)
+		return a, p.fail("want a comma after the first term; a name with spaces or one of %s is in quotes, with \\ before its own", special)
 	}
 	if a.Tail, err = p.term(); err != nil {
 		return a, err
 	}
 	if !p.take(')') {
-		return a, p.fail("want ) after the second term; a name with spaces or one of %s is in quotes", special)
+		return a, p.fail("want ) after the second term; a name with spaces or one of %s is in quotes, with \\ before its own", special)
 	}
 	return a, nil
 }

@@ -99,7 +99,11 @@ func (t *tree) grow(ctx context.Context, name string) (*variable, error) {
 		t.placed[i] = true
 		b := branch{atom: i, negated: a.Negated}
 		var err error
-		if b.relation, err = t.lookup.Relation(ctx, a.Relation, inverse); err != nil {
+		name, isInverse := strings.CutPrefix(a.Relation, "~") // as in other queries
+		if t.lookup.HasRelation(a.Relation) {
+			name, isInverse = a.Relation, false
+		}
+		if b.relation, err = t.lookup.Relation(ctx, name, inverse != isInverse); err != nil {
 			return nil, t.unknown(err, a.at)
 		}
 		switch {

@@ -224,6 +224,9 @@ func (g *givenPatterns) show(ctx context.Context, made bool) error {
 			for fact := range strings.SplitSeq(r.Facts, pattern.Between) {
 				g.E.Say("        %s", fact)
 			}
+			if r.Probability == 1 && int(r.Position) == g.Best {
+				g.E.Say("      more may be stated, which --top_k lists")
+			}
 		}
 	}
 	if left > 0 {

@@ -152,7 +152,7 @@ func TestCut(t *testing.T) {
 	out := pipelinetest.Succeed(t, Pipeline(), "--workspace", w, "--patterns", file, "--bindings", "5", "--top_k", "3")
 	rows := stagetest.Rows[parquet.Match](t, filepath.Join(w, "runs/main/answers/patterns", predict.MatchesTable))
 	storagetest.EveryField(t, rows)
-	if len(rows) != 6 || !strings.Contains(out, "      followed: ?who: the 5 best of 40; --bindings takes more\n") {
+	if len(rows) != 7 || !strings.Contains(out, "      followed: ?who: the 5 best of 40; --bindings takes more\n") {
 		t.Errorf("%d answers:\n%s", len(rows), out)
 	}
 }

@@ -462,11 +462,11 @@ $("form").addEventListener("submit", event => {
 // The answers of a query of several steps, each with the facts that it takes.
 function matched(found) {
   const answers = make("ol");
-  for (const answer of found.answers) {
+  for (const answer of found.answers.filter(answer => answer.probability >= .001)) {
     const item = make("li"), facts = make("ul");
-    item.append(linked(answer.entity), answer.probability === 1 ? " stated" : " probability " + answer.probability.toPrecision(3), facts);
+    item.append(linked(answer.entity), answer.probability === 1 ? " stated" : " probability " + number(answer.probability, 3), facts);
     for (const fact of answer.facts) {
-      const line = make("li"), said = fact.stated ? "stated" : "probability " + fact.probability.toPrecision(2), relation = named(fact.relation);
+      const line = make("li"), said = fact.stated ? "stated" : (fact.negated ? "which has probability " : "probability ") + number(fact.probability, 3), relation = named(fact.relation);
       relation.className = "relation";
       line.append(fact.negated ? "not " : "", named(fact.head), " ", relation, " ", named(fact.tail), " ", make("span", "(" + said + ")", {class: "weight"}));
       facts.append(line);
@@ -474,10 +474,10 @@ function matched(found) {
     answers.append(item);
   }
   const cut = found.cut.map(of => `Of ?${visible(of.variable)} the ${of.followed} best of ${of.of.toLocaleString("en")} were followed.`).join(" ");
-  return [make("p", (found.answers.length ? "" : "No answers. ") + cut, {class: "about"}), answers];
+  return [make("p", (answers.childElementCount ? "" : "No answers. ") + cut, {class: "about"}), answers];
 }
 
-let matching; // the last question of several steps
+let matching; // the last query of several steps
 
 $("asking").addEventListener("submit", async event => {
   event.preventDefault();
