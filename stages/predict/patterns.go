@@ -102,7 +102,7 @@ func (f *matchesFn) rows(ctx context.Context, number int64, text string) (rows [
 			return nil, err
 		}
 		if m.Estimator == nil {
-			return nil, remedy.Errorf(remedy.Do("take stated facts alone, with --stated"), "%w", errNoProbabilities)
+			return nil, remedy.Errorf(remedy.Do("take stated facts alone, with %v", remedy.Flag("stated")), "%w", errNoProbabilities)
 		}
 	}
 	err = f.Params.Use(ctx, func(opened *answer.Model) error {

@@ -137,8 +137,8 @@ func (s *search) stated(q graph.Query) (answers []int32) {
 	return answers
 }
 
-// choose sets the entities for a variable: the best candidates, of those that follow by stated facts and of others, which
-// are followed, and all others that follow by stated facts, unless the variable has a negated atom.
+// choose sets the entities for a variable: the best candidates, of those that follow by stated facts and of others,
+// which are followed, and all others that follow by stated facts, unless the variable has a negated atom.
 func (s *search) choose(v *variable, f *found, candidates guesses) {
 	most, negated := s.Bindings, slices.ContainsFunc(v.branches, func(b branch) bool { return b.negated })
 	if v == s.root {

@@ -27,7 +27,7 @@ func Pipeline() command.Pipeline {
 	f := &flags{}
 	return command.Pipeline{
 		Name:    "ask",
-		Summary: "Answers queries with a trained model: those of a file, of relations about many entities, or of several steps. Scores the triples of a file, too.",
+		Summary: "Answers queries with a trained model: those of a file, of relations about many entities, or of several steps. Scores triples, too.",
 		First:   "workspace run queries relation pattern patterns stated sources candidates known model output top_k explain device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.queries, "queries", "",
