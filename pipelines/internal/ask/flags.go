@@ -28,7 +28,7 @@ func Pipeline() command.Pipeline {
 	return command.Pipeline{
 		Name:    "ask",
 		Summary: "Answers queries with a trained model: those of a file, of relations about many entities, or of several steps. Scores triples, too.",
-		First:   "workspace run queries relation pattern patterns stated sources candidates known model output top_k explain device memory",
+		First:   "workspace run queries relation pattern stated sources candidates known model output top_k explain device memory",
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&f.queries, "queries", "",
 				"`file` of queries, or - for standard input: source TAB relation in a line, where a leading ~ on the relation is its inverse; or triples "+
