@@ -153,7 +153,7 @@ func TestEvidence(t *testing.T) {
 		return told
 	}
 	told := tell(said)
-	if c := told.Common; !(c.Low <= share && share <= c.High) || c.Judged >= len(said) || c.Judged < 100 || told.Sure > 0 {
+	if c := told.Common; !(c.Low <= share && share <= c.High) || c.Judged >= len(said) || c.Judged < 60 || told.Sure > 0 {
 		t.Errorf("told %+v of %d verdicts, want about %g", told, len(said), share)
 	}
 	if lines := told.Lines(j.m.KG.Relations); len(lines) != 1+len(told.Own) {
