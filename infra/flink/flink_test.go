@@ -68,6 +68,9 @@ func TestFlinkGivesTheLocalBytes(t *testing.T) {
 	facts := []string{"discover", "--relation=r0", "--most=50", "--explain"} // jobs to ask, to ask backward, and to list and explain
 	s.local(t, facts...)
 	s.flink(t, facts, nil)
+	pattern := []string{"ask", "--pattern=r0(?x, ?y), r1(?y, e595)", "--bindings=8"}
+	s.local(t, pattern...)
+	s.flink(t, pattern, nil)
 	zero := []string{"score", "--model=zero", "--run=zero"}
 	s.local(t, zero...)
 	s.flink(t, zero, nil)

@@ -61,7 +61,7 @@ func TestTrainFromIsCompared(t *testing.T) {
 	if got := start(); got.Queries != want.Queries || got.Pessimistic != want.Pessimistic {
 		t.Errorf("the start has %+v, scoring gives %+v", got, want.Summary)
 	}
-	out = pipelinetest.Succeed(t, Pipeline(), append(flags, "--force", "--learning_rate", "0.01")...)
+	out = pipelinetest.Succeed(t, Pipeline(), append(flags, "--force", "--learning_rate", "0.003")...)
 	if !strings.Contains(out, "before the training: validation MRR 0.") || strings.Contains(out, none) {
 		t.Errorf("a training that learns:\n%s", out)
 	}
