@@ -5,10 +5,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 
 // shapes are patterns of relations r and entities e, whose answer is ?a. Each variable is reached from one that stands
 // before it, or from ?a.
-var shapes = []struct{ name, text string }{
+var shapes = []shape{
 	{"2p", "r(?b, ?a), r(e, ?b)"},
 	{"3p", "r(?c, ?a), r(?b, ?c), r(e, ?b)"},
 	{"2i", "r(e, ?a), r(e, ?a)"},
@@ -29,6 +31,8 @@ var shapes = []struct{ name, text string }{
 	{"inp", "r(?b, ?a), r(e, ?b), not r(e, ?b)"},
 }
 
+type shape struct{ name, text string }
+
 const (
 	mostAnswers = 50  // of a pattern
 	ranked      = 500 // answers; others have rank infinity
@@ -37,8 +41,12 @@ const (
 func main() {
 	kept, removed := flag.String("kept", "", "`file` of the facts that stay"), flag.String("removed", "", "`file` of those that are removed")
 	queries, seed := flag.Int("queries", 50, "patterns of a shape"), flag.Uint64("seed", 1, "decides which")
-	with := flag.String("model", "zero", "`checkpoint` that answers")
+	with, only := flag.String("model", "zero", "`checkpoint` that answers"), flag.String("shapes", "", "`list` of shapes, separated by commas; all without")
 	flag.Parse()
+	if *only != "" {
+		named := strings.Split(*only, ",")
+		shapes = slices.DeleteFunc(shapes, func(s shape) bool { return !slices.Contains(named, s.name) })
+	}
 	if err := measure(context.Background(), *kept, *removed, *with, *queries, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -143,6 +151,9 @@ func (w *world) draw(ctx context.Context, shape string, gone []model.Triple) (te
 			return "", nil, nil, err
 		}
 		others, err := w.answers(ctx, w.kept, text)
+		if errors.As(err, new(*model.UnknownNameError)) {
+			continue // of an entity all of whose facts are removed
+		}
 		if err != nil {
 			return "", nil, nil, err
 		}
