@@ -93,8 +93,8 @@ func (s *search) follow(ctx context.Context, relation int32, from guesses) (gues
 	}
 	entities := from.best()
 	for _, entity := range entities {
-		for _, answer := range s.stated(graph.Query{Source: entity, Relation: relation, Answer: graph.None}) {
-			to.raise(answer, guess{from[entity].p, true})
+		for _, other := range s.stated(graph.Query{Source: entity, Relation: relation, Answer: graph.None}) {
+			to.raise(other, guess{from[entity].p, true})
 		}
 	}
 	entities = entities[:min(s.Bindings, len(entities))]

@@ -22,7 +22,7 @@ func (s *search) evaluate(ctx context.Context, v *variable, f *found) error {
 		}
 		for j := range f.values {
 			to := &f.values[j]
-			to.p, to.logOdds, to.ends = to.p*best[j].p, to.logOdds+best[j].logOdds, append(to.ends, best[j].ends...)
+			to.p, to.logOdds, to.ends = to.p*best[j].p, to.logOdds+best[j].logOdds, append(to.ends, best[j].end)
 		}
 	}
 	kept := &found{}
@@ -48,7 +48,13 @@ type pair struct {
 type ends struct {
 	*branch
 	beyond *found
-	best   []value // 0 where there is none
+	best   []choice // 0 where there is none
+}
+
+// choice is the other end of a branch that an entity's value takes, with the product that this gives.
+type choice struct {
+	p, logOdds float64
+	end
 }
 
 // consider takes a pair as the best of its entity if it is better: its fact has a probability and log odds, 1 and 0 if
@@ -60,7 +66,7 @@ func (e *ends) consider(p pair, stated bool, truth, logOdds float64) {
 		product, odds = of.p*(1-truth), of.logOdds-logOdds
 	}
 	if now := e.best[p.from]; product > 0 && cmp.Or(cmp.Compare(now.p, product), cmp.Compare(now.logOdds, odds)) < 0 {
-		e.best[p.from] = value{product, odds, []end{{p.to, Fact{p.fact, stated, truth}}}}
+		e.best[p.from] = choice{product, odds, end{p.to, Fact{p.fact, stated, truth}}}
 	}
 }
 
@@ -85,11 +91,11 @@ func (s *search) considerAll(ctx context.Context, e *ends, pairs []pair) error {
 }
 
 // bestEnds returns, for each entity, the best product over the other ends of a branch, 0 where there is none.
-func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]value, error) {
+func (s *search) bestEnds(ctx context.Context, b *branch, f, beyond *found) ([]choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	e := &ends{b, beyond, make([]value, len(f.entities))}
+	e := &ends{b, beyond, make([]choice, len(f.entities))}
 	order := beyond.best()
 	if s.Estimator == nil && !b.negated {
 		order = nil // what is not stated has no probability

@@ -69,6 +69,9 @@ const negation = "not"
 // special are the letters that end a name without quotes.
 const special = `,()?"`
 
+// quotes says in errors what may be missing.
+const quotes = `; a name with spaces or one of ` + special + ` is in quotes, with \ before its own`
+
 // written returns a name as a pattern has it.
 func written(name string) string {
 	if name == "" || name == negation || strings.ContainsAny(name, special) || strings.ContainsFunc(name, unicode.IsSpace) {
@@ -133,19 +136,19 @@ func (p *parser) atom() (a Atom, err error) {
 		return a, err
 	}
 	if !p.take('(') {
-		return a, p.fail("want ( after the relation; a name with spaces or one of %s is in quotes, with \\ before its own", special)
+		return a, p.fail("want ( after the relation%s", quotes)
 	}
 	if a.Head, err = p.term(); err != nil {
 		return a, err
 	}
 	if !p.take(',') {
-		return a, p.fail("want a comma after the first term; a name with spaces or one of %s is in quotes, with \\ before its own", special)
+		return a, p.fail("want a comma after the first term%s", quotes)
 	}
 	if a.Tail, err = p.term(); err != nil {
 		return a, err
 	}
 	if !p.take(')') {
-		return a, p.fail("want ) after the second term; a name with spaces or one of %s is in quotes, with \\ before its own", special)
+		return a, p.fail("want ) after the second term%s", quotes)
 	}
 	return a, nil
 }

@@ -15,13 +15,11 @@ type Pattern struct {
 	Answer string // the variable, without the leading ?
 	Atoms  []Atom
 	root   *variable // of the answer
-	size   int       // number of variables
 }
 
 // variable is a node of the tree.
 type variable struct {
 	name     string
-	number   int
 	branches []branch
 	// isBound is set if an atom that is not negated leads to it from a name, below it in the tree.
 	isBound bool
@@ -50,12 +48,14 @@ func New(ctx context.Context, lookup *kg.Lookup, text, answer string) (*Pattern,
 	}
 	t := &tree{Pattern: p, lookup: lookup, placed: make([]bool, len(p.Atoms)), seen: map[string]bool{}}
 	if answer = strings.TrimPrefix(answer, "?"); answer == "" {
-		answer = t.first()
+		first, is := t.first(func(string) bool { return true })
+		if !is {
+			return nil, p.fail(0, "it has no variable")
+		}
+		answer = first.Name
 	}
-	if answer == "" {
-		return nil, p.fail(0, "it has no variable")
-	}
-	if p.Answer = answer; t.placeOf(answer) < 0 {
+	p.Answer = answer
+	if _, is := t.named(answer); !is {
 		return nil, p.fail(0, "it has no variable ?%s, to be the answer", answer)
 	}
 	if p.root, err = t.grow(ctx, answer); err != nil {
@@ -84,8 +84,7 @@ type tree struct {
 
 // grow returns a variable with all atoms that are not placed yet.
 func (t *tree) grow(ctx context.Context, name string) (*variable, error) {
-	v := &variable{name: name, number: t.size}
-	t.size++
+	v := &variable{name: name}
 	t.seen[name] = true
 	for i, a := range t.Atoms {
 		from, to := a.Head, a.Tail
@@ -132,11 +131,12 @@ func (t *tree) unknown(err error, at int) error {
 	return err
 }
 
-// bind returns an error for a variable that nothing binds: neither a name below it, nor, as fromAbove says, the
-// variable above it in the tree.
+// bind returns an error for a variable that nothing binds: neither a name below it, nor the variable above
+// it in the tree, as isBound says.
 func (t *tree) bind(v *variable, isBound bool) error {
 	if !isBound {
-		return t.fail(t.placeOf(v.name), "nothing binds ?%s: no atom without %s leads to it from a name", v.name, negation)
+		first, _ := t.named(v.name)
+		return t.fail(first.at, "nothing binds ?%s: no atom without %s leads to it from a name", v.name, negation)
 	}
 	for _, b := range v.branches {
 		if b.variable == nil {
@@ -149,26 +149,19 @@ func (t *tree) bind(v *variable, isBound bool) error {
 	return nil
 }
 
-// first returns the first variable, "" where there is none.
-func (t *tree) first() string {
-	for _, a := range t.Atoms {
-		for _, term := range []Term{a.Head, a.Tail} {
-			if term.Variable {
-				return term.Name
-			}
-		}
-	}
-	return ""
+// named returns where a variable is first, and whether it is anywhere.
+func (t *tree) named(name string) (Term, bool) {
+	return t.first(func(of string) bool { return of == name })
 }
 
-// placeOf returns where a variable is first, or -1.
-func (t *tree) placeOf(name string) int {
+// first returns the first variable whose name a condition holds for.
+func (t *tree) first(holds func(name string) bool) (Term, bool) {
 	for _, a := range t.Atoms {
 		for _, term := range []Term{a.Head, a.Tail} {
-			if term.Variable && term.Name == name {
-				return term.at
+			if term.Variable && holds(term.Name) {
+				return term, true
 			}
 		}
 	}
-	return -1
+	return Term{}, false
 }
