@@ -43,7 +43,21 @@ func startProcess(folder, name, program string, arguments ...string) error {
 		c.Process.Kill()
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
+	awaitCommandLine(c.Process.Pid)
 	return nil
+}
+
+// awaitCommandLine returns when the command line of a process that begins can be read, by which Running knows it, or
+// the process has ended. The kernel closes the files by which exec.Cmd.Start sees that the program was found before it
+// has laid out the program's arguments.
+func awaitCommandLine(pid int) {
+	for {
+		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || len(command) > 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // Running returns the processes of the cluster in a folder that run.
