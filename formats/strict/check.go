@@ -67,30 +67,33 @@ func Numbers(key string, data []float32) error {
 	return nil
 }
 
-// Counts returns the error of Count for the first key, in order, whose value has one.
-func Counts[N int | int32 | int64](key string, counts map[string]N) error {
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if err := Count(key+"."+name, counts[name]); err != nil {
+// Optional returns the error of check for a value, none for nil.
+func Optional[V any](key string, v *V, check func(key string, v V) error) error {
+	if v == nil {
+		return nil
+	}
+	return check(key, *v)
+}
+
+// Each returns the error of check for the first key, in order, whose value has one.
+func Each[V any](key string, values map[string]V, check func(key string, v V) error) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if err := check(key+"."+name, values[name]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Counts returns the error of Count for the first key, in order, whose value has one.
+func Counts[N int | int32 | int64](key string, counts map[string]N) error {
+	return Each(key, counts, Count)
 }
 
 // Value returns the error of a value below a key.
-func Value(key string, v Checked) error {
+func Value[V Checked](key string, v V) error {
 	if err := v.Check(); err != nil {
 		return fmt.Errorf("%s.%w", key, err)
-	}
-	return nil
-}
-
-// Map returns the error of Value for the first key, in order, whose value has one.
-func Map[V Checked](key string, values map[string]V) error {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if err := Value(key+"."+name, values[name]); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -37,7 +37,9 @@ func TestNumbers(t *testing.T) {
 		"counts":           {Counts("rows", map[string]int64{"c": 1, "b": -2, "a": -3}), "rows.a is -3, want 0 or more"},
 		"value":            {Value("v", value{}), ""},
 		"bad value":        {Value("v", bad), "v.n is -1, want 0 or more"},
-		"map":              {Map("m", map[string]value{"a": {}, "b": bad}), "m.b.n is -1, want 0 or more"},
+		"map":              {Each("m", map[string]value{"a": {}, "b": bad}, Value), "m.b.n is -1, want 0 or more"},
+		"optional":         {First(Optional("x", &nan, Share), Optional("y", nil, Share)), "x is NaN, want 0 to 1"},
+		"nothing":          {Optional("y", nil, Share), ""},
 		"list":             {List("l", []value{{}, bad}), "l[1].n is -1, want 0 or more"},
 	} {
 		if got := text(c.err); got != c.want {

@@ -155,30 +155,17 @@ func (d Dataset) Graph() Graph {
 
 // Check returns an error for numbers that no graph has.
 func (d Dataset) Check() error {
-	if d.InferenceGraph != nil {
-		if err := strict.Value("inference_graph", *d.InferenceGraph); err != nil {
-			return err
-		}
-	}
-	for split, share := range d.KnownShare {
-		if err := strict.Share("known_share."+split, share); err != nil {
-			return err
-		}
-	}
-	return strict.First(d.Graph().Check(), strict.Between("relations", d.Relations, 1, math.MaxInt32/2), strict.Count("background", d.Background),
-		strict.Count("rejected", d.Rejected),
-		strict.Counts("queries", d.Queries), strict.Counts("distinct", d.Distinct), strict.Counts("repeated", d.Repeated), strict.Counts("known", d.Known))
+	return strict.First(strict.Optional("inference_graph", d.InferenceGraph, strict.Value), strict.Each("known_share", d.KnownShare, strict.Share),
+		d.Graph().Check(), strict.Between("relations", d.Relations, 1, math.MaxInt32/2), strict.Count("background", d.Background),
+		strict.Count("rejected", d.Rejected), strict.Counts("queries", d.Queries), strict.Counts("distinct", d.Distinct),
+		strict.Counts("repeated", d.Repeated), strict.Counts("known", d.Known))
 }
 
 // Check returns an error for numbers that no graph has.
 func (g Graph) Check() error {
-	if g.Types != nil {
-		if err := strict.Value("types", *g.Types); err != nil {
-			return err
-		}
-	}
-	return strict.First(strict.Between("entities", g.Entities, 1, math.MaxInt32), strict.Between("facts", g.Facts, 1, math.MaxInt64/2),
-		strict.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts), strict.AtLeastZero("mean_degree", g.MeanDegree), strict.Value("degrees", g.Degrees))
+	return strict.First(strict.Optional("types", g.Types, strict.Value), strict.Between("entities", g.Entities, 1, math.MaxInt32),
+		strict.Between("facts", g.Facts, 1, math.MaxInt64/2), strict.Between("edges", g.Edges, 2*g.Facts, 2*g.Facts),
+		strict.AtLeastZero("mean_degree", g.MeanDegree), strict.Value("degrees", g.Degrees))
 }
 
 // Check returns an error for numbers that no graph has.

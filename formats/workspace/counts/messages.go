@@ -116,13 +116,8 @@ type AStarLayer struct {
 
 // Check returns an error for numbers that no counting of messages gives.
 func (s Summary) Check() error {
-	if s.AStar != nil {
-		if err := strict.Value("astar", *s.AStar); err != nil {
-			return err
-		}
-	}
-	return strict.First(strict.Count("queries", s.Queries), strict.Count("edges", s.Edges), strict.Count("reach", s.Reach),
-		strict.List("configurations", s.Configurations), strict.List("by_layer", s.ByLayer))
+	return strict.First(strict.Optional("astar", s.AStar, strict.Value), strict.Count("queries", s.Queries), strict.Count("edges", s.Edges),
+		strict.Count("reach", s.Reach), strict.List("configurations", s.Configurations), strict.List("by_layer", s.ByLayer))
 }
 
 // Check returns an error for negative numbers.

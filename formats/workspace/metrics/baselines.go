@@ -49,5 +49,5 @@ func (b Baselines) Check() error {
 
 // Check returns an error for numbers that no baseline has.
 func (b Baseline) Check() error {
-	return strict.First(b.Ranks.Check(), strict.Map("by_relation", b.ByRelation), strict.Map("by_links", b.ByLinks))
+	return strict.First(b.Ranks.Check(), strict.Each("by_relation", b.ByRelation, strict.Value), strict.Each("by_links", b.ByLinks, strict.Value))
 }

@@ -1,11 +1,6 @@
 package metrics
 
-import (
-	"maps"
-	"slices"
-
-	"tagnet/formats/strict"
-)
+import "tagnet/formats/strict"
 
 // DiscoveryFile is the file of a Discovery.
 const DiscoveryFile = "facts.json"
@@ -48,15 +43,7 @@ func (d Discovery) Check() error {
 		strict.Count("candidates", d.Candidates), strict.Between("listed", d.Listed, 0, d.Candidates))
 	if p := d.Probabilities; err == nil && p != nil {
 		err = strict.First(strict.Share("missing", p.Missing), strict.Between("unclaimed", p.WithoutProbability, 0, d.Candidates),
-			atLeastZero("missing_by_relation", p.Shares), atLeastZero("most_missing", p.Most))
-	}
-	return err
-}
-
-// atLeastZero returns an error unless the shares of relations are finite and not negative.
-func atLeastZero(key string, shares map[string]float64) (err error) {
-	for _, relation := range slices.Sorted(maps.Keys(shares)) {
-		err = strict.First(err, strict.AtLeastZero(key+"."+relation, shares[relation]))
+			strict.Each("missing_by_relation", p.Shares, strict.AtLeastZero), strict.Each("most_missing", p.Most, strict.AtLeastZero))
 	}
 	return err
 }

@@ -82,13 +82,8 @@ type EpochTrial struct {
 
 // Check returns an error for numbers that no epoch has.
 func (e Epoch) Check() error {
-	if e.Valid != nil {
-		if err := strict.Value("valid", *e.Valid); err != nil {
-			return err
-		}
-	}
-	return strict.First(strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries), strict.Between("left_out", e.LeftOut, 0, e.Queries),
-		strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
+	return strict.First(strict.Optional("valid", e.Valid, strict.Value), strict.Count("epoch", e.Epoch), strict.Count("queries", e.Queries),
+		strict.Between("left_out", e.LeftOut, 0, e.Queries), strict.Count("messages", e.Messages), strict.Count("steps", e.Steps),
 		strict.AtLeastZero("equal_scores", e.EqualScores), strict.AtLeastZero("seconds", e.Seconds), strict.AtLeastZero("learning_rate", e.LearningRate))
 }
 

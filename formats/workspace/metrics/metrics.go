@@ -32,7 +32,7 @@ type Evaluation struct {
 	ByDirection map[string]Summary `json:"by_direction"`
 	ByDistance  map[string]Summary `json:"by_distance"`
 	ByRelation  map[string]Summary `json:"by_relation"`
-	// ByLinks has the names of evaluation.Links: which halves of the fact other facts of the graph have. It and
+	// ByLinks has the keys "head", "tail", "both" and "neither": which halves of the fact other facts have. It and
 	// Baselines are nil where there was no graph to look at, but parts of it.
 	ByLinks   map[string]Summary `json:"by_links,omitempty"`
 	Baselines *Baselines         `json:"baselines,omitempty"`
@@ -93,19 +93,10 @@ type Metrics struct {
 
 // Check returns an error for numbers that no evaluation has.
 func (e Evaluation) Check() error {
-	if e.Sample != nil {
-		if err := strict.Value("sample", *e.Sample); err != nil {
-			return err
-		}
-	}
-	if e.Baselines != nil {
-		if err := strict.Value("baselines", *e.Baselines); err != nil {
-			return err
-		}
-	}
-	return strict.First(e.Summary.Check(), strict.Count("negatives", e.Negatives), strict.Count("distinct", e.Distinct), strict.Count("messages", e.Messages),
-		strict.Map("by_direction", e.ByDirection), strict.Map("by_distance", e.ByDistance), strict.Map("by_relation", e.ByRelation),
-		strict.Map("by_links", e.ByLinks))
+	return strict.First(strict.Optional("sample", e.Sample, strict.Value), strict.Optional("baselines", e.Baselines, strict.Value), e.Summary.Check(),
+		strict.Count("negatives", e.Negatives), strict.Count("distinct", e.Distinct), strict.Count("messages", e.Messages),
+		strict.Each("by_direction", e.ByDirection, strict.Value), strict.Each("by_distance", e.ByDistance, strict.Value),
+		strict.Each("by_relation", e.ByRelation, strict.Value), strict.Each("by_links", e.ByLinks, strict.Value))
 }
 
 // Check returns an error for numbers that no set of queries has.
@@ -115,13 +106,8 @@ func (s Summary) Check() error {
 
 // Check returns an error for numbers that no validation has.
 func (v Valid) Check() error {
-	if v.Sample != nil {
-		if err := strict.Value("sample", *v.Sample); err != nil {
-			return err
-		}
-	}
-	return strict.First(strict.Count("queries", v.Queries), strict.Share("chance.mrr", v.Chance.MRR),
-		strict.AtLeastZero("chance.standard_error", v.Chance.Error), v.Ranks.Check())
+	return strict.First(strict.Optional("sample", v.Sample, strict.Value), strict.Count("queries", v.Queries),
+		strict.Share("chance.mrr", v.Chance.MRR), strict.AtLeastZero("chance.standard_error", v.Chance.Error), v.Ranks.Check())
 }
 
 // Check returns an error for numbers that no ranks have.

@@ -36,49 +36,29 @@ func (p Prediction) Check() error {
 
 // Check returns an error for an answer that no query has.
 func (a Answer) Check() error {
-	return strict.First(checkProbability(a.Probability), strict.Count("query", a.Query), checkDirection(a.Direction),
+	return strict.First(strict.Optional("probability", a.Probability, strict.Share), strict.Count("query", a.Query), checkDirection(a.Direction),
 		strict.Between("position", a.Position, 1, 1<<30),
 		strict.Finite("score", float64(a.Score)), strict.Between("rank", a.Rank, 1, 1<<40),
 		strict.Finite("other_score", float64(a.OtherScore)), strict.Between("other_rank", a.OtherRank, 1, 1<<40), strict.Between("hops", a.Hops, -1, 1<<30))
 }
 
-// checkProbability accepts a share, or none.
-func checkProbability(p *float64) error {
-	if p == nil {
-		return nil
-	}
-	return strict.Share("probability", *p)
-}
-
 // Check returns an error for numbers that no fact has.
 func (f Fact) Check() error {
-	return strict.First(checkProbability(f.Probability), strict.Between("position", f.Position, 1, 1<<40), strict.Finite("tail_score", float64(f.TailScore)),
-		strict.Finite("head_score", float64(f.HeadScore)),
+	return strict.First(strict.Optional("probability", f.Probability, strict.Share), strict.Between("position", f.Position, 1, 1<<40),
+		strict.Finite("tail_score", float64(f.TailScore)), strict.Finite("head_score", float64(f.HeadScore)),
 		strict.Between("tail_rank", f.TailRank, 1, 1<<40), strict.Between("head_rank", f.HeadRank, 1, 1<<40), strict.Between("hops", f.Hops, -1, 1<<30))
 }
 
 // Check returns an error for a path that no answer has.
 func (e Explanation) Check() error {
-	if e.Weight != nil {
-		if err := strict.Finite("weight", *e.Weight); err != nil {
-			return err
-		}
-	}
-	return strict.First(strict.Count("query", e.Query), checkDirection(e.Direction), strict.Between("path", e.Path, 1, 1<<30),
-		strict.Between("support", e.Support, 0, e.Cases))
+	return strict.First(strict.Optional("weight", e.Weight, strict.Finite), strict.Count("query", e.Query), checkDirection(e.Direction),
+		strict.Between("path", e.Path, 1, 1<<30), strict.Between("support", e.Support, 0, e.Cases))
 }
 
 // Check returns an error for scores that no triple has.
 func (t Triple) Check() error {
-	for key, x := range map[string]*float64{"log_odds": t.LogOdds, "below_usual": t.BelowUsual} {
-		if x == nil {
-			continue
-		}
-		if err := strict.Finite(key, *x); err != nil {
-			return err
-		}
-	}
-	return strict.First(checkProbability(t.Probability), strict.Count("query", t.Query), strict.Finite("tail_score", float64(t.TailScore)),
+	return strict.First(strict.Optional("log_odds", t.LogOdds, strict.Finite), strict.Optional("below_usual", t.BelowUsual, strict.Finite),
+		strict.Optional("probability", t.Probability, strict.Share), strict.Count("query", t.Query), strict.Finite("tail_score", float64(t.TailScore)),
 		strict.Finite("head_score", float64(t.HeadScore)),
 		strict.Between("tail_rank", t.TailRank, 1, 1<<40),
 		strict.Between("head_rank", t.HeadRank, 1, 1<<40), strict.Between("hops", t.Hops, -1, 1<<30))
