@@ -117,6 +117,15 @@ func resolveChange(ctx context.Context, url string) (FileSystem, string, error) 
 	return system, path, err
 }
 
+// call calls a method of the file system of a URL.
+func call[T any](ctx context.Context, url string, method func(FileSystem, context.Context, string) (T, error)) (value T, err error) {
+	system, path, err := resolve(ctx, url)
+	if err != nil {
+		return value, err
+	}
+	return method(system, ctx, path)
+}
+
 // schemes lists what is registered, for messages. The caller holds the lock.
 func schemes() string {
 	known := []string{"plain paths"}
@@ -135,11 +144,7 @@ var missingImport = map[string]string{"gs": `; for gs:// import _ "tagnet/format
 // satisfies errors.Is(err, fs.ErrNotExist), in every scheme. What is no regular file, such as a named
 // pipe, is an error too; symbolic links are followed.
 func Open(ctx context.Context, url string) (io.ReadCloser, error) {
-	system, path, err := resolve(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	return system.Open(ctx, path)
+	return call(ctx, url, FileSystem.Open)
 }
 
 // OpenStream opens a file that a user names, which may also be a pipe or a device. It can be read
@@ -157,11 +162,7 @@ func OpenStream(ctx context.Context, url string) (io.ReadCloser, error) {
 
 // OpenRandom opens a file for reading at any offset. It returns the errors of Open.
 func OpenRandom(ctx context.Context, url string) (RandomReader, error) {
-	system, path, err := resolve(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	return system.OpenRandom(ctx, path)
+	return call(ctx, url, FileSystem.OpenRandom)
 }
 
 // mostText is the size in bytes above which a file is not read as a text.
@@ -224,11 +225,7 @@ func WriteFile(ctx context.Context, url string, data []byte) error {
 
 // Exists reports whether there is a file (not a folder) of that name.
 func Exists(ctx context.Context, url string) (bool, error) {
-	system, path, err := resolve(ctx, url)
-	if err != nil {
-		return false, err
-	}
-	return system.Exists(ctx, path)
+	return call(ctx, url, FileSystem.Exists)
 }
 
 // Remove removes one file, of a symbolic link not its target. An absent file is no error.
@@ -254,11 +251,7 @@ func RemoveAll(ctx context.Context, url string) error {
 // List returns the URLs of all files below a folder, at any depth, sorted and in the form
 // in which the folder was written. Temporary files are left out; an absent folder has none.
 func List(ctx context.Context, url string) ([]string, error) {
-	system, path, err := resolve(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	urls, err := system.List(ctx, path)
+	urls, err := call(ctx, url, FileSystem.List)
 	if err != nil {
 		return nil, err
 	}
@@ -308,23 +301,13 @@ func RemoveTemporary(ctx context.Context, folder string) error {
 
 // removeBelow removes the files below a folder that are chosen.
 func removeBelow(ctx context.Context, folder string, chosen func(url string) bool) error {
-	system, path, err := resolve(ctx, folder)
-	if err != nil {
-		return err
-	}
-	urls, err := system.List(ctx, path)
-	if err != nil {
-		return err
-	}
+	urls, err := call(ctx, folder, FileSystem.List)
 	for _, url := range urls {
-		if !chosen(url) {
-			continue
-		}
-		if err := Remove(ctx, url); err != nil {
-			return err
+		if err == nil && chosen(url) {
+			err = Remove(ctx, url)
 		}
 	}
-	return nil
+	return err
 }
 
 // CheckRegular returns an error that names what is neither a folder nor a regular file, such as a
