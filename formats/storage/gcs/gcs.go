@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -349,7 +348,7 @@ func (w *objectWriter) Write(p []byte) (int, error) {
 		})
 		written += n
 		w.size += int64(n)
-		w.crc = crc32.Update(w.crc, castagnoli, piece[:n])
+		w.crc = storage.CRC32C(w.crc, piece[:n])
 		if err != nil {
 			w.err = bucketError(w.ctx, "writing", w.name, err)
 			break
@@ -386,8 +385,6 @@ func (w *objectWriter) stored() bool {
 	attributes, err := w.object.Attrs(ctx)
 	return err == nil && attributes.Size == w.size && attributes.CRC32C == w.crc
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Abort cancels before it closes, because Close alone would store what was uploaded so far.
 func (w *objectWriter) Abort() error {

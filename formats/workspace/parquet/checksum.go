@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
+
+	"tagnet/formats/storage"
 )
 
 // The checksum is stored right before Parquet's footer: magic, version and the CRC-32C of the file without the
@@ -19,8 +20,6 @@ const (
 // ErrDamaged is wrapped by the errors of a file that was changed since it was written.
 var ErrDamaged = errors.New("the file is cut short or damaged")
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // footerStart returns the offset of the footer in a Parquet file.
 func footerStart(data []byte) (int, error) {
 	start, err := footerOffset(bytes.NewReader(data))
@@ -30,9 +29,7 @@ func footerStart(data []byte) (int, error) {
 	return int(start), nil
 }
 
-func checksum(before, after []byte) uint32 {
-	return crc32.Update(crc32.Checksum(before, castagnoli), castagnoli, after)
-}
+func checksum(before, after []byte) uint32 { return storage.CRC32C(storage.CRC32C(0, before), after) }
 
 // addChecksum returns a Parquet file with its checksum inserted.
 func addChecksum(data []byte) []byte {
