@@ -33,14 +33,9 @@ func (a Answers) Pairs(source int32) (first, end int) {
 
 // Of returns the known answers of a pair, or nil.
 func (a Answers) Of(source, relation int32) []int32 {
-	from, found := slices.BinarySearch(a.Sources, source)
-	if !found {
-		return nil
-	}
-	for i := from; i < len(a.Sources) && a.Sources[i] == source; i++ {
-		if a.Relations[i] == relation {
-			return a.Lists[i]
-		}
+	first, end := a.Pairs(source)
+	if i := slices.Index(a.Relations[first:end], relation); i >= 0 {
+		return a.Lists[first+i]
 	}
 	return nil
 }

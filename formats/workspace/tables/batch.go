@@ -16,57 +16,57 @@ const maxBatch = 1 << 28
 
 // decodeMessages decodes a schema message and the record batch that follows it.
 func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
-	err = guard(func() error {
-		for _, message := range [][]byte{schema, batch} {
-			if _, err := messageLength(message); err != nil {
-				return err
-			}
-		}
-		stream := io.MultiReader(bytes.NewReader(schema), bytes.NewReader(batch))
-		r, err := ipc.NewReader(stream, ipc.WithAllocator(&boundedMemory{left: maxBatch}))
-		if err != nil {
-			return damaged("%v", err)
-		}
-		defer r.Release()
+	err = decodeStream(func(r *ipc.Reader) error {
 		if !r.Next() {
 			return damaged("it holds no batch (%v)", r.Err())
 		}
 		rows = r.Record()
 		rows.Retain()
 		return noNulls(rows)
-	})
+	}, schema, batch)
 	return rows, err
 }
 
 // decodeSchema decodes the schema message of a file.
 func decodeSchema(message []byte) (schema *arrow.Schema, err error) {
-	err = guard(func() error {
-		if _, err := messageLength(message); err != nil {
-			return err
+	err = decodeStream(func(r *ipc.Reader) error {
+		schema = r.Schema()
+		return nil
+	}, message)
+	return schema, err
+}
+
+// decodeStream calls read with a reader of messages.
+func decodeStream(read func(*ipc.Reader) error, messages ...[]byte) error {
+	return guard(func() error {
+		var stream []io.Reader
+		for _, message := range messages {
+			if err := checkMessage(message); err != nil {
+				return err
+			}
+			stream = append(stream, bytes.NewReader(message))
 		}
-		r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithAllocator(&boundedMemory{left: maxBatch}))
+		r, err := ipc.NewReader(io.MultiReader(stream...), ipc.WithAllocator(&boundedMemory{left: maxBatch}))
 		if err != nil {
 			return damaged("%v", err)
 		}
 		defer r.Release()
-		schema = r.Schema()
-		return nil
+		return read(r)
 	})
-	return schema, err
 }
 
-// messageLength returns the length of the Arrow message at the start of some bytes, without the body
-// of a record batch. Checking it keeps Arrow from allocating more than there are bytes.
-func messageLength(message []byte) (int, error) {
+// checkMessage checks the length of the Arrow message at the start of some bytes, without the body of a record batch,
+// and keeps Arrow from allocating more than there are bytes.
+func checkMessage(message []byte) error {
 	const start = 8 // continuation marker and length
 	if len(message) < start || binary.LittleEndian.Uint32(message) != 0xffffffff {
-		return 0, damaged("no Arrow message begins where one should")
+		return damaged("no Arrow message begins where one should")
 	}
 	length := int64(binary.LittleEndian.Uint32(message[4:]))
 	if length < 8 || length > int64(len(message)-start) {
-		return 0, damaged("an Arrow message of %d bytes has only %d", length, len(message)-start)
+		return damaged("an Arrow message of %d bytes has only %d", length, len(message)-start)
 	}
-	return start + int(length), nil
+	return nil
 }
 
 // boundedMemory allocates up to a total limit and panics beyond it, which guard recovers from. It

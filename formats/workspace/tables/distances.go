@@ -60,8 +60,9 @@ func CreateDistances(ctx context.Context, url string, entities, hops int) (*Dist
 	schema := distancesSchema(entities, hops)
 	var err error
 	w.tableWriter, err = createTable(ctx, url, schema, func() []arrow.Array {
-		columns := distanceColumns(schema, w.sources, w.packed)
-		w.sources, w.packed = w.sources[:0], w.packed[:0]
+		packed := array.NewData(schema.Field(1).Type, len(w.sources), []*memory.Buffer{nil, memory.NewBufferBytes(w.packed)}, nil, 0, 0)
+		columns := []arrow.Array{int32s(w.sources), array.NewFixedSizeBinaryData(packed)}
+		w.sources, w.packed = w.sources[:0], w.packed[:0] // Arrow has encoded them before the next row is added
 		return columns
 	})
 	return w, err
@@ -72,29 +73,17 @@ func (w *DistanceWriter) WriteRow(row DistanceRow) error {
 	if len(row.Packed) != PackedLen(w.entities) {
 		return w.refuse("source %d has %d bytes of distances instead of %d", row.Source, len(row.Packed), PackedLen(w.entities))
 	}
-	w.packed = append(w.packed, row.Packed...)
-	return w.add(row.Source)
-}
-
-// add appends the source of the row that was packed last.
-func (w *DistanceWriter) add(source int32) error {
-	if int64(source) <= w.last || int(source) >= w.entities {
-		return w.refuse("source %d comes after source %d, of %d entities; rows must be in increasing order of sources", source, w.last, w.entities)
+	if int64(row.Source) <= w.last || int(row.Source) >= w.entities {
+		return w.refuse("source %d comes after source %d, of %d entities; rows must be in increasing order of sources", row.Source, w.last, w.entities)
 	}
-	w.last = int64(source)
+	w.last = int64(row.Source)
 	if len(w.sources) == 0 {
 		w.key = w.last
 	}
-	w.sources = append(w.sources, source)
+	w.sources, w.packed = append(w.sources, row.Source), append(w.packed, row.Packed...)
 	w.rows++
 	if len(w.packed)+PackedLen(w.entities) > bytesPerDistanceBatch {
 		return w.flush()
 	}
 	return nil
-}
-
-// distanceColumns returns the columns of a batch. They are views.
-func distanceColumns(schema *arrow.Schema, sources []int32, packed []byte) []arrow.Array {
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(packed)}
-	return []arrow.Array{int32s(sources), array.NewFixedSizeBinaryData(array.NewData(schema.Field(1).Type, len(sources), buffers, nil, 0, 0))}
 }

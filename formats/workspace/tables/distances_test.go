@@ -129,17 +129,17 @@ func TestEachDistancesStopsAtDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := r.frame.blocks
-	if len(blocks) < 3 || blocks[1].key != 2*int64(blocks[0].rows) {
+	if len(blocks) < 3 || blocks[1].Key != 2*int64(blocks[0].Rows) {
 		t.Fatalf("batches %v, want several, with the keys of their first sources", blocks)
 	}
 	data, _ := storage.ReadFile(ctx, url)
-	data[blocks[1].offset+blocks[1].length/2] ^= 1
+	data[blocks[1].Offset+blocks[1].Length/2] ^= 1
 	if err := storage.WriteFile(ctx, url, data); err != nil {
 		t.Fatal(err)
 	}
 	rows := uint32(0)
 	err = EachDistances(ctx, url, func(DistanceRow) error { rows++; return nil })
-	if rows != blocks[0].rows || err == nil || !strings.Contains(err.Error(), url) {
-		t.Errorf("%d rows before error %v, want %d and one that names the file", rows, err, blocks[0].rows)
+	if rows != blocks[0].Rows || err == nil || !strings.Contains(err.Error(), url) {
+		t.Errorf("%d rows before error %v, want %d and one that names the file", rows, err, blocks[0].Rows)
 	}
 }

@@ -38,21 +38,12 @@ func CreateEdges(ctx context.Context, url string) (*RowsWriter, error) {
 func EachEdges(ctx context.Context, url string, each func(e Edges) error) error {
 	var order edgeOrder
 	return readTable(ctx, url, edgesSchema, nil, func(rows arrow.Record) error {
-		e, err := order.batch(rows)
-		if err != nil {
-			return err
+		e := Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
+		for i := range e.Tails {
+			if err := order.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
+				return err
+			}
 		}
 		return each(e)
 	})
-}
-
-// batch returns the edges of a record batch, as views.
-func (o *edgeOrder) batch(rows arrow.Record) (Edges, error) {
-	e := Edges{int32Values(rows, 0), int32Values(rows, 1), int32Values(rows, 2)}
-	for i := range e.Tails {
-		if err := o.next(e.Tails[i], e.Relations[i], e.Heads[i]); err != nil {
-			return Edges{}, err
-		}
-	}
-	return e, nil
 }

@@ -67,14 +67,15 @@ func repairChecksums(file []byte) []byte {
 	header := entries
 	for i := range blocks {
 		at := file[entries+i*entryLength:]
-		b := parseBlock(at)
-		if b.offset < 0 || b.length < 0 || b.offset > int64(len(file)) || b.length > int64(len(file))-b.offset {
+		var b block
+		_, _ = binary.Decode(at, binary.LittleEndian, &b)
+		if b.Offset < 0 || b.Length < 0 || b.Offset > int64(len(file)) || b.Length > int64(len(file))-b.Offset {
 			return file
 		}
 		if i == 0 {
-			header = min(int(b.offset), entries)
+			header = min(int(b.Offset), entries)
 		}
-		binary.LittleEndian.PutUint32(at[28:], crc(file[b.offset:b.offset+b.length]))
+		binary.LittleEndian.PutUint32(at[28:], crc(file[b.Offset:b.Offset+b.Length]))
 	}
 	if header < headerStart || !knownSchema(file[headerStart:header]) {
 		return file

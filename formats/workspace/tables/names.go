@@ -144,7 +144,7 @@ func NamesOf(ctx context.Context, url, schema string, ids []int32) (map[int32]st
 	names, first := make(map[int32]string, len(ids)), int64(0)
 	// A batch without a wanted id is passed over; first is the id of its first name.
 	for i, b := range r.frame.blocks {
-		end := first + int64(b.rows)
+		end := first + int64(b.Rows)
 		if len(ids) == 0 || int64(ids[0]) >= end {
 			first = end
 			continue

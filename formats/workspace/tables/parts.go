@@ -269,7 +269,7 @@ func (r *PartsReader) Batches() int { return len(r.table.frame.blocks) }
 func (r *PartsReader) Rows() int64 { return r.table.frame.rows }
 
 // First returns the number of the first query of batch i.
-func (r *PartsReader) First(i int) int64 { return r.table.frame.blocks[i].key }
+func (r *PartsReader) First(i int) int64 { return r.table.frame.blocks[i].Key }
 
 // Find returns the only batch that may have a query, or -1 where all have later ones. It reads nothing.
 func (r *PartsReader) Find(number int64) int {

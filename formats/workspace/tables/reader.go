@@ -58,19 +58,19 @@ func (r *tableReader) batch(i int) (arrow.Record, error) {
 // decode is batch without the URL in errors.
 func (r *tableReader) decode(i int) (arrow.Record, error) {
 	b := r.frame.blocks[i]
-	encoded, err := readAt(r.file, b.offset, b.length)
+	encoded, err := readAt(r.file, b.Offset, b.Length)
 	if err != nil {
 		return nil, err
 	}
-	if crc(encoded) != b.checksum {
+	if crc(encoded) != b.Checksum {
 		return nil, damaged("the checksum of batch %d does not match", i)
 	}
 	rows, err := decodeMessages(r.frame.schema, encoded)
 	if err != nil {
 		return nil, err
 	}
-	if rows.NumRows() != int64(b.rows) {
-		return nil, damaged("batch %d has %d rows instead of %d", i, rows.NumRows(), b.rows)
+	if rows.NumRows() != int64(b.Rows) {
+		return nil, damaged("batch %d has %d rows instead of %d", i, rows.NumRows(), b.Rows)
 	}
 	return rows, nil
 }

@@ -76,10 +76,6 @@ func noNulls(rows arrow.Record) error {
 	return nil
 }
 
-func record(schema *arrow.Schema, columns []arrow.Array) arrow.Record {
-	return array.NewRecord(schema, columns, int64(columns[0].Len()))
-}
-
 // int32s returns a slice as a column without copying it.
 func int32s(values []int32) arrow.Array {
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(values))}

@@ -32,37 +32,18 @@ func damaged(format string, arguments ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), errDamaged)
 }
 
-// block says where one record batch lies in a file.
+// block says where one record batch lies in a file. An entry of the trailer has its fields in this order.
 type block struct {
-	offset, length int64
-	// key is the first source of the batch in a distance table, the first query in a table of parts, else 0.
-	key      int64
-	rows     uint32
-	checksum uint32 // CRC-32C of its bytes
-}
-
-func (b block) append(to []byte) []byte {
-	to = binary.LittleEndian.AppendUint64(to, uint64(b.offset))
-	to = binary.LittleEndian.AppendUint64(to, uint64(b.length))
-	to = binary.LittleEndian.AppendUint64(to, uint64(b.key))
-	to = binary.LittleEndian.AppendUint32(to, b.rows)
-	return binary.LittleEndian.AppendUint32(to, b.checksum)
-}
-
-func parseBlock(p []byte) block {
-	return block{
-		offset: int64(binary.LittleEndian.Uint64(p)), length: int64(binary.LittleEndian.Uint64(p[8:])),
-		key: int64(binary.LittleEndian.Uint64(p[16:])), rows: binary.LittleEndian.Uint32(p[24:]), checksum: binary.LittleEndian.Uint32(p[28:]),
-	}
+	Offset, Length int64
+	// Key is the first source of the batch in a distance table, the first query in a table of parts, else 0.
+	Key      int64
+	Rows     uint32
+	Checksum uint32 // CRC-32C of its bytes
 }
 
 // tail returns the end of the trailer; the checksum is over everything outside of the blocks.
 func tail(blocks int, checksum uint32) []byte {
-	var t []byte
-	t = binary.LittleEndian.AppendUint32(t, formatVersion)
-	t = binary.LittleEndian.AppendUint32(t, uint32(blocks))
-	t = binary.LittleEndian.AppendUint32(t, checksum)
-	t = binary.LittleEndian.AppendUint32(t, 0)
+	t, _ := binary.Append(nil, binary.LittleEndian, [4]uint32{formatVersion, uint32(blocks), checksum, 0})
 	return append(t, trailerMagic...)
 }
 
@@ -109,15 +90,16 @@ func readFrame(file io.ReaderAt, size int64) (frame, error) {
 	headerEnd := trailerStart
 	at := int64(-1)
 	for i := range f.blocks {
-		b := parseBlock(entries[i*entryLength:])
+		b := &f.blocks[i]
+		_, _ = binary.Decode(entries[i*entryLength:], binary.LittleEndian, b) // entries are whole
 		if i == 0 {
-			headerEnd, at = b.offset, b.offset
+			headerEnd, at = b.Offset, b.Offset
 		}
-		if b.offset != at || b.offset < headerStart || b.length <= 0 || b.length > trailerStart-at {
+		if b.Offset != at || b.Offset < headerStart || b.Length <= 0 || b.Length > trailerStart-at {
 			return frame{}, damaged("batch %d is not where its trailer says", i)
 		}
-		at += b.length
-		f.blocks[i], f.rows = b, f.rows+int64(b.rows)
+		at += b.Length
+		f.rows += int64(b.Rows)
 	}
 	if len(f.blocks) > 0 && at != trailerStart {
 		return frame{}, damaged("%d bytes belong to no batch", trailerStart-at)

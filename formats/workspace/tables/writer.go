@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"tagnet/formats/storage"
@@ -83,7 +84,8 @@ func (w *tableWriter) flush() error {
 		return nil
 	}
 	w.rows, w.bytes = 0, 0
-	rows := record(w.schema, w.columns())
+	columns := w.columns()
+	rows := array.NewRecord(w.schema, columns, int64(columns[0].Len()))
 	if err := w.arrow.Write(rows); err != nil {
 		return fmt.Errorf("writing %s: %w", w.url, err)
 	}
@@ -92,10 +94,10 @@ func (w *tableWriter) flush() error {
 	}
 	encoded := w.pending.Bytes()
 	b := block{
-		offset: w.pending.flushed, length: int64(len(encoded)), key: w.key,
-		rows: uint32(rows.NumRows()), checksum: crc(encoded),
+		Offset: w.pending.flushed, Length: int64(len(encoded)), Key: w.key,
+		Rows: uint32(rows.NumRows()), Checksum: crc(encoded),
 	}
-	w.entries = b.append(w.entries)
+	w.entries, _ = binary.Append(w.entries, binary.LittleEndian, b)
 	w.blocks++
 	return w.take(len(encoded))
 }
