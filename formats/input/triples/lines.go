@@ -105,7 +105,7 @@ func (c chunkLines) read(each func(number int, line []byte) error) error {
 	return err
 }
 
-// eachLine calls each and bad like readChunkLines, but for blank lines at the end, too.
+// eachLine calls each and bad like chunkLines.read, but for blank lines at the end, too.
 func eachLine(name string, first int, r io.Reader, each func(number int, line []byte) error, bad func(BadLine) error) error {
 	text := bufio.NewReaderSize(r, bufferBytes)
 	if first == 1 {
@@ -222,13 +222,10 @@ func checkText(line []byte) (reason string, help remedy.Help) {
 
 // invalidAt returns the offset of the first byte that is not UTF-8, the length if all are.
 func invalidAt(line []byte) int {
-	at := 0
-	for at < len(line) {
-		r, size := utf8.DecodeRune(line[at:])
-		if r == utf8.RuneError && size <= 1 {
-			break
+	for at, r := range string(line) {
+		if r == utf8.RuneError && !bytes.HasPrefix(line[at:], []byte("\uFFFD")) {
+			return at
 		}
-		at += size
 	}
-	return at
+	return len(line)
 }
