@@ -16,7 +16,7 @@ import (
 	"tagnet/formats/workspace/verdicts"
 )
 
-// startBytes is how much of a text shows its columns.
+// startBytes is how much of a text shows its format and its columns.
 const startBytes = 1 << 16
 
 // Division is how a text of columns is divided into rows and fields.
@@ -40,25 +40,34 @@ type Division struct {
 // Divide finds out by the beginning of TSV or CSV how it is divided. The error of a text that can be divided in two
 // ways shows both.
 func Divide(ctx context.Context, url string, o Options) (Division, error) {
-	file, err := storage.Open(ctx, url)
+	start, more, err := beginning(ctx, url)
 	if err != nil {
 		return Division{}, err
 	}
-	defer file.Close()
-	text, err := triples.Unpack(url, file)
-	if err != nil {
-		return Division{}, err
-	}
-	start, err := text.Peek(startBytes)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return Division{}, fmt.Errorf("reading %s: %w", url, err)
-	}
-	d, err := divide(string(start), err == nil, o)
+	d, err := divide(start, more, o)
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", url, err)
 	}
 	d.Verdicts = d.Verdicts || !d.Heading && !o.Header && storage.Base(url) == verdicts.File
 	return d, nil
+}
+
+// beginning returns the beginning of a text, unpacked, and whether there is more.
+func beginning(ctx context.Context, url string) (start string, more bool, err error) {
+	file, err := storage.Open(ctx, url)
+	if err != nil {
+		return "", false, err
+	}
+	defer file.Close()
+	text, err := triples.Unpack(url, file)
+	if err != nil {
+		return "", false, err
+	}
+	peeked, err := text.Peek(startBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", false, fmt.Errorf("reading %s: %w", url, err)
+	}
+	return string(peeked), err == nil, nil
 }
 
 // divide divides a text, of which there may be more than its beginning.

@@ -3,7 +3,6 @@ package facts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -35,6 +34,14 @@ var Formats = []Format{TSV, CSV, JSONL, NTriples, NQuads, Turtle, Parquet, OpenK
 // packings are the endings of compressed files, which may follow another ending.
 var packings = []string{".gz", ".bz2", ".zst"}
 
+// unpackedName returns the name of a file without them.
+func unpackedName(name string) string {
+	for _, packing := range packings {
+		name = strings.TrimSuffix(name, packing)
+	}
+	return name
+}
+
 // endings are the endings of the names of files. That of text is any that has lines.
 var endings = map[string]Format{
 	".tsv": TSV, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".nt": NTriples, ".nq": NQuads, ".ttl": Turtle, ".parquet": Parquet, ".pq": Parquet,
@@ -44,10 +51,7 @@ var endings = map[string]Format{
 // Stem returns the name of a file without the endings of its format and compression, and false if it has no ending
 // of a format.
 func Stem(name string) (stem string, ok bool) {
-	stem = name
-	for _, packing := range packings {
-		stem = strings.TrimSuffix(stem, packing)
-	}
+	stem = unpackedName(name)
 	dot := strings.LastIndexByte(stem, '.')
 	if dot < 0 {
 		return name, false
@@ -59,11 +63,7 @@ func Stem(name string) (stem string, ok bool) {
 // ending returns the ending of a file's name in lower case: ".tsv" for a.TSV.gz.
 func ending(name string) string {
 	stem, _ := Stem(name)
-	rest := strings.ToLower(name[len(stem):])
-	for _, packing := range packings {
-		rest = strings.TrimSuffix(rest, packing)
-	}
-	return rest
+	return unpackedName(strings.ToLower(name[len(stem):]))
 }
 
 // MayBe reports whether the name of a file leaves it open that it has a format.
@@ -81,23 +81,14 @@ func Detect(ctx context.Context, url string) (Format, error) {
 	if other := Foreign(storage.Base(url)); other != "" {
 		return "", fmt.Errorf("%s is %s", url, other)
 	}
-	file, err := storage.Open(ctx, url)
+	start, _, err := beginning(ctx, url)
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
-	text, err := triples.Unpack(url, file)
-	if err != nil {
-		return "", err
-	}
-	start, err := text.Peek(1 << 16)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("reading %s: %w", url, err)
-	}
-	if other := foreignText(string(start)); other != "" {
+	if other := foreignText(start); other != "" {
 		return "", fmt.Errorf("%s is %s", url, other)
 	}
-	return detectByStart(string(start)), nil
+	return detectByStart(start), nil
 }
 
 // detectByStart returns the format of a text that begins so.

@@ -154,16 +154,17 @@ func TestUnreadColumns(t *testing.T) {
 		o          Options
 		want       []Column
 	}{
-		"labels":          {"a.tsv", "a\tr\tb\t1\na\tr\tc\t-1\nb\tr\tc\t-1\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 2}}},
-		"labels of CSV":   {"a.csv", "label,head,relation,tail\n0,a,r,b\n1,a,r,c\n1,b,r,c\n", Options{Format: CSV, Header: true}, []Column{{"label", 1}}},
-		"words":           {"a.csv", "a,r,b,true\na,r,c,false\nb,r,c,true\n", Options{Format: CSV, Columns: chosen}, []Column{{"column 4", 1}}},
-		"two rows":        {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
-		"true facts":      {"a.tsv", "a\tr\tb\t1\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
-		"numbers":         {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\na\tr\td\t2\n", Options{Format: TSV, Columns: chosen}, []Column{{"column 4", 0}}},
-		"keys":            {"a.jsonl", `{"h":"a","r":"r","t":"b","year":2020}` + "\n", Options{Format: JSONL}, []Column{{"year", 0}}},
-		"values":          {"a.jsonl", `["a","r","b",2020]` + "\n", Options{Format: JSONL, Columns: chosen}, []Column{{"column 4", 0}}},
+		"labels": {"a.tsv", "a\tr\tb\t1\na\tr\tc\t-1\nb\tr\tc\t-1\n", Options{Format: TSV, Columns: chosen}, []Column{{Name: "column 4", False: 2}}},
+		"labels of CSV": {"a.csv", "label,head,relation,tail\n0,a,r,b\n1,a,r,c\n1,b,r,c\n", Options{Format: CSV, Header: true},
+			[]Column{{Name: "label", False: 1}}},
+		"words":           {"a.csv", "a,r,b,true\na,r,c,false\nb,r,c,true\n", Options{Format: CSV, Columns: chosen}, []Column{{Name: "column 4", False: 1}}},
+		"two rows":        {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\n", Options{Format: TSV, Columns: chosen}, []Column{{Name: "column 4"}}},
+		"true facts":      {"a.tsv", "a\tr\tb\t1\n", Options{Format: TSV, Columns: chosen}, []Column{{Name: "column 4"}}},
+		"numbers":         {"a.tsv", "a\tr\tb\t1\na\tr\tc\t0\na\tr\td\t2\n", Options{Format: TSV, Columns: chosen}, []Column{{Name: "column 4"}}},
+		"keys":            {"a.jsonl", `{"h":"a","r":"r","t":"b","year":2020}` + "\n", Options{Format: JSONL}, []Column{{Name: "year"}}},
+		"values":          {"a.jsonl", `["a","r","b",2020]` + "\n", Options{Format: JSONL, Columns: chosen}, []Column{{Name: "column 4"}}},
 		"three columns":   {"a.tsv", "a\tr\tb\n", Options{Format: TSV}, nil},
-		"names of others": {"a.csv", "h,r,t,source\na,r,b,x\n", Options{Format: CSV}, []Column{{"source", 0}}},
+		"names of others": {"a.csv", "h,r,t,source\na,r,b,x\n", Options{Format: CSV}, []Column{{Name: "source"}}},
 	} {
 		_, bad, counts, err := read(t, put(t, c.file, c.text), c.o)
 		if diff := cmp.Diff(c.want, counts.Unread); diff != "" || err != nil || len(bad) > 0 {

@@ -18,10 +18,7 @@ var foreignEndings = map[string]string{
 
 // Foreign describes a file of a kind that is not read, by the ending of its name, with a remedy; "" for other names.
 func Foreign(name string) string {
-	name = strings.ToLower(name)
-	for _, packing := range packings {
-		name = strings.TrimSuffix(name, packing)
-	}
+	name = unpackedName(strings.ToLower(name))
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
 		return foreignEndings[name[dot:]]
 	}

@@ -3,15 +3,12 @@ package facts
 import (
 	"slices"
 	"strconv"
+
+	"tagnet/formats/workspace/counts"
 )
 
 // Column is a column that is not read.
-type Column struct {
-	// Name is the column's name in the header, or "column 4".
-	Name string
-	// False counts the rows with the label of false facts, such as -1, if the column has nothing but such labels.
-	False int64
-}
+type Column = counts.Column
 
 // falseLabels maps the label of true facts to the labels of false ones.
 var falseLabels = map[string][]string{"1": {"-1", "0"}, "true": {"false"}, "True": {"False"}}

@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
@@ -348,7 +347,7 @@ func (c *converter) addUnread(columns []facts.Column) {
 			continue
 		}
 		positions[column.Name] = len(*list)
-		*list = append(*list, counts.Column(column))
+		*list = append(*list, column)
 	}
 }
 
