@@ -63,7 +63,7 @@ func AnswerLines(rows []parquet.Answer) []byte {
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%d\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%t\t%d\n",
 			r.Query, names.Field(r.Source), names.Field(QueryName(r.Direction, r.Relation)), r.Position, names.Field(r.Entity),
-			r.Score, r.Rank, r.OtherScore, r.OtherRank, optional("%.6g", r.Probability), r.Known, r.Hops)
+			r.Score, r.Rank, r.OtherScore, r.OtherRank, optional(r.Probability), r.Known, r.Hops)
 	}
 	return text.Bytes()
 }

@@ -40,7 +40,7 @@ func (g *Gatherer) AddBaselines(s *answer.Scored, relations []string, b *Baselin
 		_, relation := SplitRelation(relations, q.Relation)
 		links := make([]string, len(q.Results))
 		for i, r := range q.Results {
-			links[i] = LinksOf(b.graph, q.Fact(r.Answer, int32(len(relations)))).String()
+			links[i] = linksOf(b.graph, q.Fact(r.Answer, int32(len(relations))))
 			entry(into.ByLinks, links[i]).add(r)
 		}
 		add := func(counts *BaselineCounts) {
@@ -89,9 +89,5 @@ func (b *BaselineCounts) metrics() metrics.Baseline {
 }
 
 func ranks(m map[string]*Counts) map[string]metrics.Ranks {
-	out := make(map[string]metrics.Ranks, len(m))
-	for key, c := range m {
-		out[key] = c.Ranks.Metrics()
-	}
-	return out
+	return each(m, func(c *Counts) metrics.Ranks { return c.Ranks.Metrics() })
 }

@@ -16,9 +16,7 @@ func (n Names) Facts(list []discovery.Entry, before int64) []parquet.Fact {
 		rows[i] = parquet.Fact{
 			Position: before + int64(i) + 1, Head: n.Entity(e.Head), Relation: n.Relations[e.Relation], Tail: n.Entity(e.Tail),
 			TailScore: e.Tails.Score, TailRank: e.Tails.Rank, HeadScore: e.Heads.Score, HeadRank: e.Heads.Rank, Hops: e.Hops,
-		}
-		if e.HasProbability {
-			rows[i].Probability = &e.Probability
+			Probability: claimed(e.Estimate),
 		}
 	}
 	return rows
@@ -32,15 +30,15 @@ func FactLines(rows []parquet.Fact) []byte {
 	var text bytes.Buffer
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%d\n", r.Position, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail),
-			optional("%.6g", r.Probability), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, r.Hops)
+			optional(r.Probability), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank, r.Hops)
 	}
 	return text.Bytes()
 }
 
-// optional formats a value, or nothing for nil.
-func optional[T any](format string, value *T) string {
-	if value == nil {
+// optional writes a number, or nothing for nil.
+func optional(x *float64) string {
+	if x == nil {
 		return ""
 	}
-	return fmt.Sprintf(format, *value)
+	return fmt.Sprintf("%.6g", *x)
 }

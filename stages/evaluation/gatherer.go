@@ -125,10 +125,13 @@ func mergeAll(into, from map[string]*Counts) {
 	}
 }
 
-func summaries(m map[string]*Counts) map[string]metrics.Summary {
-	out := make(map[string]metrics.Summary, len(m))
+// each returns what of makes of counts, by the same keys.
+func each[M any](m map[string]*Counts, of func(*Counts) M) map[string]M {
+	out := make(map[string]M, len(m))
 	for key, c := range m {
-		out[key] = c.summary()
+		out[key] = of(c)
 	}
 	return out
 }
+
+func summaries(m map[string]*Counts) map[string]metrics.Summary { return each(m, (*Counts).summary) }

@@ -2,32 +2,19 @@ package evaluation
 
 import "tagnet/model/graph"
 
-// Links says which halves of a fact (h, r, t) a graph has: (h, r, .) and (., r, t).
-type Links int
-
-// The classes of facts: another fact has neither half, the head with the relation, the relation with the tail, or both.
-const (
-	Neither Links = iota
-	HeadOnly
-	TailOnly
-	Both
-)
-
-// String returns the name of a class.
-func (l Links) String() string {
-	return [...]string{"neither", "head", "tail", "both"}[l]
-}
-
-// LinksOf returns the class of a fact by the other facts of a graph, which may have the fact itself.
-func LinksOf(g *graph.Graph, f graph.Fact) (links Links) {
-	inverse := g.Inverse(f.Relation)
-	if enters(g, f.Head, inverse, f.Tail) {
-		links += HeadOnly
+// linksOf says which halves of a fact (h, r, t) other facts of a graph have, which may have the fact itself: the head
+// (h, r, .), the tail (., r, t), both or neither.
+func linksOf(g *graph.Graph, f graph.Fact) string {
+	head, tail := enters(g, f.Head, g.Inverse(f.Relation), f.Tail), enters(g, f.Tail, f.Relation, f.Head)
+	switch {
+	case head && tail:
+		return "both"
+	case head:
+		return "head"
+	case tail:
+		return "tail"
 	}
-	if enters(g, f.Tail, f.Relation, f.Head) {
-		links += TailOnly
-	}
-	return links
+	return "neither"
 }
 
 // enters reports whether an edge of a relation enters an entity from another one than but.

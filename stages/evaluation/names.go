@@ -115,7 +115,7 @@ func ExplanationLines(rows []parquet.Explanation) []byte {
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%d\t%s\t%d\t%d\t%s\t%s\n",
 			r.Query, names.Field(r.Source), names.Field(QueryName(r.Direction, r.Relation)), names.Field(r.Entity), r.Path, names.Field(r.Rule), r.Support,
-			r.Cases, optional("%.6g", r.Weight), names.Field(r.Text))
+			r.Cases, optional(r.Weight), names.Field(r.Text))
 	}
 	return text.Bytes()
 }

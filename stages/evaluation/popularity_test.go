@@ -72,17 +72,17 @@ func TestRules(t *testing.T) {
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	g := family(t)
-	for f, want := range map[graph.Fact]Links{
-		{Head: 0, Relation: 0, Tail: 5}: HeadOnly,
-		{Head: 5, Relation: 0, Tail: 1}: TailOnly,
-		{Head: 0, Relation: 0, Tail: 4}: Both,
-		{Head: 5, Relation: 0, Tail: 0}: Neither,
-		{Head: 3, Relation: 0, Tail: 4}: Neither, // only by itself
-		{Head: 1, Relation: 2, Tail: 2}: TailOnly,
-		{Head: 3, Relation: 2, Tail: 3}: HeadOnly, // a loop
+	for f, want := range map[graph.Fact]string{
+		{Head: 0, Relation: 0, Tail: 5}: "head",
+		{Head: 5, Relation: 0, Tail: 1}: "tail",
+		{Head: 0, Relation: 0, Tail: 4}: "both",
+		{Head: 5, Relation: 0, Tail: 0}: "neither",
+		{Head: 3, Relation: 0, Tail: 4}: "neither", // only by itself
+		{Head: 1, Relation: 2, Tail: 2}: "tail",
+		{Head: 3, Relation: 2, Tail: 3}: "head", // a loop
 	} {
-		if got := LinksOf(g, f); got != want {
-			t.Errorf("%v: %v, want %v", f, got, want)
+		if got := linksOf(g, f); got != want {
+			t.Errorf("%v: %s, want %s", f, got, want)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TripleLines(rows []parquet.Triple) []byte {
 	for _, r := range rows {
 		fmt.Fprintf(&text, "%d\t%s\t%s\t%s\t%.6g\t%d\t%.6g\t%d\t%s\t%s\t%s\t%t\t%d\t%s\n",
 			r.Query, names.Field(r.Head), names.Field(r.Relation), names.Field(r.Tail), r.TailScore, r.TailRank, r.HeadScore, r.HeadRank,
-			optional("%.6g", r.Probability), optional("%.6g", r.LogOdds), optional("%.6g", r.BelowUsual), r.Known, r.Hops, names.Field(r.Against))
+			optional(r.Probability), optional(r.LogOdds), optional(r.BelowUsual), r.Known, r.Hops, names.Field(r.Against))
 	}
 	return text.Bytes()
 }
