@@ -11,12 +11,18 @@ import (
 	"tagnet/model"
 	"tagnet/model/answer"
 	"tagnet/model/graph"
+	"tagnet/model/graph/kg"
 )
 
 // Names are the names of the entities of the graph that is queried and of the base relations, by id.
 type Names struct {
 	Entity    func(id int32) string
 	Relations []string
+}
+
+// NamesOf returns the names of a graph that is queried.
+func NamesOf(view *kg.View, relations []string) Names {
+	return Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: relations}
 }
 
 // EntitiesOf returns the entities that rankings and predictions of scored queries name.

@@ -10,7 +10,6 @@ import (
 	"tagnet/formats/storage/lock"
 	"tagnet/formats/strict"
 	"tagnet/formats/workspace/parquet"
-	"tagnet/stages/encode"
 	"tagnet/stages/evaluation"
 )
 
@@ -80,16 +79,11 @@ func (f *answersFn) took(asked *answered) Answered {
 
 // write writes the part of a shard, in the order of the user's file.
 func (f *answersFn) write(ctx context.Context, shard Shard, asked *answered) error {
-	loaded, err := encode.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
-	if err != nil {
-		return err
-	}
-	view, err := loaded.On(ctx, f.Params.Queries.Split)
+	view, names, err := f.Params.View(ctx)
 	if err != nil {
 		return err
 	}
 	asked.sort()
-	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
 	rows := names.Answers(asked.queries, asked.answers)
 	if err := parquet.Write(ctx, parquet.PartFile(f.Params.url(AnswersTable), shard.Number, shard.Of), rows); err != nil || f.Params.Queries.Paths == 0 {
 		return err

@@ -19,6 +19,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/stages/encode"
+	"tagnet/stages/evaluation"
 	"tagnet/stages/worker"
 )
 
@@ -73,6 +74,16 @@ type Params struct {
 	// Announce is the ID under which a func(string) is registered with package worker. If it is
 	// registered in the worker's process, it is called with what the worker computes on. Optional.
 	Announce string
+}
+
+// View returns the graph that is queried, whole, and its names.
+func (p Params) View(ctx context.Context) (*kg.View, evaluation.Names, error) {
+	loaded, err := encode.Load(ctx, p.Queries.Graph, p.Queries.Without...)
+	if err != nil {
+		return nil, evaluation.Names{}, err
+	}
+	view, err := loaded.On(ctx, p.Queries.Split)
+	return view, evaluation.NamesOf(view, loaded.Relations), err
 }
 
 // Rank answers queries with the model of this process, on a device or with all of its threads.

@@ -13,7 +13,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/answer/workload"
-	"tagnet/stages/encode"
 	"tagnet/stages/evaluation"
 )
 
@@ -60,11 +59,7 @@ func (f *triplesFn) ProcessElement(ctx context.Context, shard Shard, emit func(i
 
 // rows returns the rows of a scored shard.
 func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.Triple, error) {
-	loaded, err := encode.Load(ctx, f.Params.Queries.Graph, f.Params.Queries.Without...)
-	if err != nil {
-		return nil, err
-	}
-	view, err := loaded.On(ctx, f.Params.Queries.Split)
+	view, names, err := f.Params.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +72,7 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 		_, is := slices.BinarySearch(known.Of(o.Head, o.Relation), o.Tail)
 		return is
 	}
-	observed, names := scored.Observed(), evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
+	observed := scored.Observed()
 	// Pairs keep their best relations; triples are in the order of their ids.
 	pairs := f.Params.Queries.TableKind == workload.GivenPairs
 	slices.SortFunc(observed, func(a, b answer.Observed) int {
@@ -91,7 +86,7 @@ func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.
 	case err != nil:
 		return nil, err
 	case pairs:
-		return evaluation.BestRelations(names.Triples(observed, len(loaded.Relations), isKnown, list), f.Params.Relations), nil
+		return evaluation.BestRelations(names.Triples(observed, len(names.Relations), isKnown, list), f.Params.Relations), nil
 	}
 	mined, err := f.Params.Rules.read(ctx)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"tagnet/model/answer/workload"
 	"tagnet/model/budget"
 	"tagnet/model/graph"
-	"tagnet/stages/encode"
 	"tagnet/stages/predict"
 	"tagnet/stages/worker"
 )
@@ -62,16 +61,12 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	}
 	defer leave()
 	p := f.Params
-	loaded, err := encode.Load(ctx, p.Queries.Graph, p.Queries.Without...)
-	if err != nil {
-		return err
-	}
-	view, err := loaded.On(ctx, p.Queries.Split)
+	view, names, err := p.View(ctx)
 	if err != nil {
 		return err
 	}
 	// The asker collects queries and asks them when there are enough.
-	a := asker{params: p, number: number, base: int32(len(loaded.Relations)), emit: emit}
+	a := asker{params: p, number: number, base: int32(len(names.Relations)), emit: emit}
 	if a.known, err = view.Answers(ctx); err != nil {
 		return err
 	}

@@ -17,8 +17,6 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/discovery"
 	"tagnet/model/answer/probability"
-	"tagnet/model/graph/kg"
-	"tagnet/stages/encode"
 	"tagnet/stages/evaluation"
 	"tagnet/stages/predict"
 	"tagnet/stages/worker"
@@ -78,16 +76,6 @@ func List(s beam.Scope, p ListParams) beam.PCollection {
 
 // names returns those of all candidates, and of the answers to the other query of each.
 func (p ListParams) names() []string { return append(slices.Clip(p.Of), backwardName) }
-
-// view returns the graph that was asked.
-func (p ListParams) view(ctx context.Context) (*kg.View, *kg.KG, error) {
-	loaded, err := encode.Load(ctx, p.Queries.Graph, p.Queries.Without...)
-	if err != nil {
-		return nil, nil, err
-	}
-	view, err := loaded.On(ctx, p.Queries.Split)
-	return view, loaded, err
-}
 
 type selectFn struct{ Params ListParams }
 
@@ -207,11 +195,10 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 		spills = append(spills, one.Spill)
 	}
 	listed := min(sum.Spill.Records, int64(p.Most))
-	view, loaded, err := p.view(ctx)
+	_, names, err := p.View(ctx)
 	if err != nil {
 		return err
 	}
-	names := evaluation.Names{Entity: func(id int32) string { return view.Entities[id] }, Relations: loaded.Relations}
 	// The table, in parts, then its text and its description.
 	table := storage.Join(p.Folder, Table)
 	parts := int(max(1, (listed+RowsPerPart-1)/RowsPerPart))
@@ -232,7 +219,7 @@ func (p ListParams) write(ctx context.Context, selected func(*Selected) bool, ea
 	if err := parquet.WriteText(ctx, storage.Join(p.Folder, Text), evaluation.FactsHeading, table, parts, evaluation.FactLines); err != nil {
 		return err
 	}
-	return p.describe(ctx, metrics.Discovery{Candidates: sum.Candidates, Listed: listed}, sum.WithoutProbability)
+	return p.describe(ctx, metrics.Discovery{Candidates: sum.Candidates, Listed: listed}, names.Relations, sum.WithoutProbability)
 }
 
 // chunks calls each with the first listed entries of all spills, a part of the table at a time, at least once.
@@ -275,7 +262,7 @@ func presumed(e *probability.Estimator, relations []string, unclaimed int64) *me
 }
 
 // describe writes the description of the list, metrics.DiscoveryFile.
-func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed int64) error {
+func (p ListParams) describe(ctx context.Context, d metrics.Discovery, relations []string, unclaimed int64) error {
 	d.Graph, d.Checkpoint, d.TopK = p.Queries.Split, p.Model.Checkpoint, p.TopK
 	for _, name := range p.names() {
 		asked, err := p.Spills.Index(ctx, name)
@@ -292,12 +279,8 @@ func (p ListParams) describe(ctx context.Context, d metrics.Discovery, unclaimed
 	if err != nil {
 		return err
 	}
-	if e := estimator; e != nil {
-		_, loaded, err := p.view(ctx)
-		if err != nil {
-			return err
-		}
-		d.Probabilities = presumed(e, loaded.Relations, unclaimed)
+	if estimator != nil {
+		d.Probabilities = presumed(estimator, relations, unclaimed)
 	}
 	return storage.WriteJSON(ctx, storage.Join(p.Folder, metrics.DiscoveryFile), d)
 }
