@@ -7,7 +7,6 @@ import (
 
 	"tagnet/formats/input/triples"
 	"tagnet/formats/remedy"
-	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
 	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
@@ -85,9 +84,11 @@ func (f *encodeFn) FinishBundle(_ context.Context, emit func(string, TableInput)
 // encode encodes a chunk with a buffer of some bytes. Rows are sorted and written whenever it is full.
 func (f *encodeFn) encode(ctx context.Context, chunk triples.Chunk, n names, buffer int64) ([]fileInput, error) {
 	e := newEncoder(f.Params, chunk, n, externalsort.RowsIn(buffer))
-	defer e.close()
+	defer func() { externalsort.Return(e.rows, e.scratch) }()
 	defer e.rejects.Abort()
-	err := chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, ignore)
+	err := chunk.Read(ctx, func(line int, t triples.Triple) error { return e.add(ctx, line, t) }, func(triples.BadLine) error {
+		return nil // Vocabulary has reported it
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +101,6 @@ func (f *encodeFn) encode(ctx context.Context, chunk triples.Chunk, n names, buf
 	}
 	return e.inputs, err
 }
-
-// ignore skips bad lines, which Build has reported.
-func ignore(triples.BadLine) error { return nil }
 
 // encoder holds the rows of a chunk that are not written yet.
 type encoder struct {
@@ -132,12 +130,9 @@ func newEncoder(p WriteParams, chunk triples.Chunk, n names, maxRows int) *encod
 		maxRows = min(maxRows, 2+2*int(chunk.Length/lineBytes))
 	}
 	e.rows, e.scratch = externalsort.Buffer(maxRows), externalsort.Buffer(maxRows)
-	e.rejects = triples.NewRejectsWriter(e.url("unknown"), chunk)
+	e.rejects = triples.NewRejectsWriter(p.spillOf(chunk, "unknown", 0), chunk)
 	return e
 }
-
-// close returns the buffers.
-func (e *encoder) close() { externalsort.Return(e.rows, e.scratch) }
 
 // add makes the two queries of a fact, (head, relation) and (tail, inverse relation). As rows of
 // (source, relation, answer) they are also its two edges.
@@ -214,11 +209,6 @@ func (e *encoder) flush(ctx context.Context) error {
 	return nil
 }
 
-// url returns the URL of a spill file that no other chunk writes.
-func (e *encoder) url(content string) string {
-	return storage.Join(e.params.Spill, fmt.Sprintf("%s-%s-%05d", content, e.chunk.Name(), e.written))
-}
-
 // input returns the element that adds a spill to tables.
 func (e *encoder) input(spill externalsort.Spill) TableInput {
 	spill.Tag = max(0, slices.Index(kg.Splits, e.chunk.Split)) // background facts count as training facts
@@ -228,7 +218,7 @@ func (e *encoder) input(spill externalsort.Spill) TableInput {
 // queries writes rows of (source, relation, answer).
 func (e *encoder) queries(ctx context.Context) error {
 	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
-	spill, err := externalsort.WriteRows(ctx, e.url("queries"), e.rows)
+	spill, err := externalsort.WriteRows(ctx, e.params.spillOf(e.chunk, "queries", e.written), e.rows)
 	if err != nil {
 		return err
 	}
@@ -246,7 +236,7 @@ func (e *encoder) edges(ctx context.Context) error {
 		e.rows[i] = externalsort.Row{r[2], r[0], r[1]}
 	}
 	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
-	w, err := externalsort.CreateRows(ctx, e.url("edges"))
+	w, err := externalsort.CreateRows(ctx, e.params.spillOf(e.chunk, "edges", e.written))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package encode
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"runtime"
 
@@ -11,7 +10,6 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
-	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/manifest"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
@@ -30,21 +28,6 @@ var (
 
 // CountEvery is how many rows are counted at a time.
 const CountEvery = 1 << 16
-
-// VocabularyParams are the parameters of Vocabulary.
-type VocabularyParams struct {
-	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill files.
-	Folder, Spill string
-	// Lock guards Folder; the zero Lock is never lost.
-	Lock lock.Lock
-	// Strict makes the first line that is not a fact an error, a triples.BadLine. Otherwise such
-	// lines are rejected.
-	Strict bool
-	// Memory is the memory budget of a worker process in bytes. It changes no byte of the files.
-	Memory int64
-	// BufferBytes limits the bytes that a thread sorts at a time; 0 is all that Memory leaves.
-	BufferBytes int64
-}
 
 // divideMemory divides a memory budget in bytes for a number of names: it returns the number of threads, and how many
 // bytes each may sort in, at most the limit unless that is 0. A step that only merges passes 0 names and no limit.
@@ -73,8 +56,9 @@ type Names struct {
 //
 // Each chunk's distinct names are sorted and written to spill files, whenever they fill the memory of
 // a thread; then the spill files of each vocabulary file are merged.
-func Vocabulary(s beam.Scope, chunks beam.PCollection, p VocabularyParams) (written, rejects beam.PCollection) {
+func Vocabulary(s beam.Scope, chunks beam.PCollection, p WriteParams) (written, rejects beam.PCollection) {
 	s = s.Scope("encode.Vocabulary")
+	p.Chunks, p.Rejects = nil, nil // no step needs all of them
 	names, rejects := beam.ParDo2(s, &namesFn{Params: p}, beam.Reshuffle(s, chunks))
 	return beam.ParDo(s, &writeNamesFn{Params: p}, beam.GroupByKey(s, names)), rejects
 }
@@ -90,7 +74,7 @@ func init() {
 
 // namesFn collects the distinct names of a chunk.
 type namesFn struct {
-	Params VocabularyParams
+	Params WriteParams
 
 	chunks worker.Concurrent[collected]
 }
@@ -133,7 +117,7 @@ func (f *namesFn) collect(ctx context.Context, chunk triples.Chunk, buffer int64
 	ctx = f.Params.Lock.Guard(ctx)
 	// Two sets of names fill half of the buffer each.
 	c := collector{params: f.Params, chunk: chunk, setBytes: buffer / 2, entities: kg.NewNameSet(), relations: kg.NewNameSet()}
-	rejects := triples.NewRejectsWriter(c.url("rejects"), chunk)
+	rejects := triples.NewRejectsWriter(f.Params.spillOf(chunk, "rejects", 0), chunk)
 	defer rejects.Abort()
 	counted := int64(0)
 	err := chunk.Read(ctx, func(_ int, t triples.Triple) error {
@@ -168,17 +152,12 @@ func (f *namesFn) collect(ctx context.Context, chunk triples.Chunk, buffer int64
 
 // collector holds the names of a chunk that are not written yet.
 type collector struct {
-	params              VocabularyParams
+	params              WriteParams
 	chunk               triples.Chunk
 	setBytes            int64 // limit of each set
 	entities, relations *kg.NameSet
 	written             int
 	collected           collected
-}
-
-// url returns the URL of a spill file that no other chunk writes.
-func (c *collector) url(content string) string {
-	return storage.Join(c.params.Spill, fmt.Sprintf("%s-%s-%05d", content, c.chunk.Name(), c.written))
 }
 
 // add collects the names of a fact, and writes all names to spill files when a set is full.
@@ -207,7 +186,7 @@ func (c *collector) flush(ctx context.Context) error {
 		if s.set.Len() == 0 {
 			continue
 		}
-		spill, err := s.set.Write(ctx, c.url("names"))
+		spill, err := s.set.Write(ctx, c.params.spillOf(c.chunk, "names", c.written))
 		if err != nil {
 			return err
 		}
@@ -219,7 +198,7 @@ func (c *collector) flush(ctx context.Context) error {
 
 // writeNamesFn merges the names of a vocabulary file.
 type writeNamesFn struct {
-	Params VocabularyParams
+	Params WriteParams
 
 	files worker.Concurrent[Names]
 }

@@ -1,18 +1,20 @@
 package encode
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"tagnet/formats/input/triples"
+	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/storage/lock"
 	"tagnet/model/graph/kg"
 	"tagnet/stages/worker"
 )
 
-// WriteParams are the parameters of Write.
+// WriteParams are the parameters of Vocabulary and Write.
 type WriteParams struct {
 	// Folder is the URL of the folder that takes the files, Spill the URL of the folder for spill
 	// files, which Write removes in the end.
@@ -27,8 +29,8 @@ type WriteParams struct {
 	Inductive bool
 	// ValidOnInference says that the validation queries belong to it, too.
 	ValidOnInference bool
-	// Strict makes a line whose relation is in no training fact an error. Otherwise such lines are
-	// rejected; their entities stay in the vocabulary.
+	// Strict makes the first line that is not a fact, or whose relation is in no training fact, an error, a
+	// triples.BadLine. Otherwise such lines are rejected; the entities of the latter stay in the vocabulary.
 	Strict bool
 	// Dataset and InferenceDataset are names for people; they go into the summary.
 	Dataset, InferenceDataset string
@@ -38,6 +40,11 @@ type WriteParams struct {
 	Memory int64
 	// BufferBytes limits the bytes that a thread sorts at a time; 0 is all that Memory leaves.
 	BufferBytes int64
+}
+
+// spillOf returns the URL of a spill file that no other chunk writes.
+func (p WriteParams) spillOf(chunk triples.Chunk, content string, number int) string {
+	return storage.Join(p.Spill, fmt.Sprintf("%s-%s-%05d", content, chunk.Name(), number))
 }
 
 // onInference returns the splits whose queries are about the inference graph.

@@ -61,9 +61,7 @@ func Encode(t testing.TB, folder string, texts map[string]string, chunkBytes int
 	}
 	p.Folder, p.Spill = folder, storage.Join(folder, "spill")
 	err := Run(t, func(s beam.Scope) {
-		names, rejects := encode.Vocabulary(s, beam.CreateList(s, p.Chunks), encode.VocabularyParams{
-			Folder: p.Folder, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
-		})
+		names, rejects := encode.Vocabulary(s, beam.CreateList(s, p.Chunks), p)
 		encode.Write(s, rejects, names, p)
 	})
 	if err != nil {

@@ -20,9 +20,7 @@ func Build(p encode.WriteParams) *beam.Pipeline {
 	}
 	p.Spill = storage.Join(p.Folder, spillFolder)
 	pipeline, s := beam.NewPipelineWithRoot()
-	written, rejects := encode.Vocabulary(s, beam.CreateList(s, p.Chunks), encode.VocabularyParams{
-		Folder: p.Folder, Lock: p.Lock, Spill: p.Spill, Strict: p.Strict, Memory: p.Memory, BufferBytes: p.BufferBytes,
-	})
+	written, rejects := encode.Vocabulary(s, beam.CreateList(s, p.Chunks), p)
 	encode.Write(s, rejects, written, p)
 	return pipeline
 }
