@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -33,9 +34,8 @@ func (p Params) Degrees(ctx context.Context) (meanLog float64, degrees [][2]int6
 		}
 	}
 	until(int32(p.Header.Entities))
-	for degree, entities := range counts {
-		degrees = append(degrees, [2]int64{degree, entities})
+	for _, degree := range slices.Sorted(maps.Keys(counts)) {
+		degrees = append(degrees, [2]int64{degree, counts[degree]})
 	}
-	slices.SortFunc(degrees, func(a, b [2]int64) int { return int(a[0] - b[0]) })
 	return sum / float64(p.Header.Entities), degrees, nil
 }

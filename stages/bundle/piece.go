@@ -13,14 +13,9 @@ type piece struct {
 // encode returns the piece as an element.
 func (p *piece) encode() []byte {
 	var e encoder
-	e.number(int64(p.search))
-	e.number(int64(p.block))
-	list(&e, p.Offsets)
-	list(&e, p.Senders)
-	list(&e, p.Relations)
-	list(&e, p.Degrees)
-	list(&e, p.known)
-	list(&e, p.knownCounts)
+	e.numbers(p.search, p.block)
+	lists(&e, p.Offsets)
+	lists(&e, p.Senders, p.Relations, p.Degrees, p.known, p.knownCounts)
 	return e.bytes
 }
 

@@ -147,17 +147,14 @@ func (p Params) answerRequests(ctx context.Context, number int, requests [][]byt
 	if err != nil {
 		return nil, err
 	}
+	decoded, err := decodeAll(requests, decodeRequest)
 	var lists []keyed
-	for _, element := range requests {
-		r, err := decodeRequest(element)
-		if err != nil {
-			return nil, err
-		}
+	for _, r := range decoded {
 		var e encoder
 		encodeLists(&e, r.answer(block))
 		lists = append(lists, keyed{r.search, e.bytes})
 	}
-	return lists, nil
+	return lists, err
 }
 
 // answer returns the lists of a block that a request wants.
@@ -247,14 +244,13 @@ type pieceFn struct {
 func (f *pieceFn) ProcessElement(ctx context.Context, number int, requests func(*[]byte) bool, _ func(int, []byte)) error {
 	elements := worker.Drain(requests)
 	return f.blocks.Go(ctx, f.Params.Threads, func(ctx context.Context) (pieces []keyed, err error) {
-		var all []*request
+		all, err := decodeAll(elements, decodeRequest)
+		if err != nil {
+			return nil, err
+		}
 		var sources []int32
-		for _, element := range elements {
-			r, err := decodeRequest(element)
-			if err != nil {
-				return nil, err
-			}
-			if all = append(all, r); len(r.relations) > 0 {
+		for _, r := range all {
+			if len(r.relations) > 0 {
 				sources = append(sources, r.Source)
 			}
 		}

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"tagnet/model/engine/parts"
@@ -25,13 +26,9 @@ func (s *search) key() int { return int(s.numbers[0]) }
 // encode returns the search as an element.
 func (s *search) encode() []byte {
 	var e encoder
-	e.number(int64(s.file))
-	e.number(int64(s.files))
-	e.number(int64(s.source))
-	list(&e, s.numbers)
-	list(&e, s.relations)
-	list(&e, s.answers)
-	list(&e, s.entities)
+	e.numbers(s.file, s.files, int(s.source))
+	lists(&e, s.numbers)
+	lists(&e, s.relations, s.answers, s.entities)
 	encodeLists(&e, s.known)
 	return e.bytes
 }
@@ -49,16 +46,12 @@ func decodeSearch(element []byte) (*search, error) {
 }
 
 // encodeLists writes lists in the order of their entities.
-func encodeLists(e *encoder, lists map[int32]parts.SenderList) {
-	entities := make([]int32, 0, len(lists))
-	for entity := range lists {
-		entities = append(entities, entity)
-	}
-	slices.Sort(entities)
-	list(e, entities)
+func encodeLists(e *encoder, known map[int32]parts.SenderList) {
+	entities := slices.Sorted(maps.Keys(known))
+	lists(e, entities)
 	for _, entity := range entities {
-		e.number(int64(lists[entity].Degree))
-		list(e, lists[entity].Senders)
+		e.numbers(int(known[entity].Degree))
+		lists(e, known[entity].Senders)
 	}
 }
 
@@ -88,16 +81,11 @@ type request struct {
 // encode returns the request as an element.
 func (r *request) encode() []byte {
 	var e encoder
-	for _, n := range []int{r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.requested)} {
-		e.number(int64(n))
-	}
+	e.numbers(r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.requested))
 	for _, w := range r.requested {
-		e.number(int64(w.Entity))
-		e.number(int64(w.Edges))
-		e.number(int64(w.Senders))
+		e.numbers(int(w.Entity), int(w.Edges), int(w.Senders))
 	}
-	list(&e, r.entities)
-	list(&e, r.relations)
+	lists(&e, r.entities, r.relations)
 	return e.bytes
 }
 

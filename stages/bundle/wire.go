@@ -9,15 +9,21 @@ import (
 // that ascend take a byte or two.
 type encoder struct{ bytes []byte }
 
-func (e *encoder) number(n int64) { e.bytes = binary.AppendVarint(e.bytes, n) }
+func (e *encoder) numbers(all ...int) {
+	for _, n := range all {
+		e.bytes = binary.AppendVarint(e.bytes, int64(n))
+	}
+}
 
-// list appends the length and the differences of values, which are small for ascending ones.
-func list[T int32 | int64](e *encoder, values []T) {
-	e.bytes = binary.AppendUvarint(e.bytes, uint64(len(values)))
-	last := T(0)
-	for _, v := range values {
-		e.number(int64(v) - int64(last))
-		last = v
+// lists appends the length of each list and the differences of its values, which are small for ascending ones.
+func lists[T int32 | int64](e *encoder, all ...[]T) {
+	for _, values := range all {
+		e.bytes = binary.AppendUvarint(e.bytes, uint64(len(values)))
+		last := T(0)
+		for _, v := range values {
+			e.bytes = binary.AppendVarint(e.bytes, int64(v)-int64(last))
+			last = v
+		}
 	}
 }
 
@@ -25,6 +31,18 @@ func list[T int32 | int64](e *encoder, values []T) {
 type decoder struct {
 	bytes []byte
 	err   error
+}
+
+// decodeAll decodes elements of one kind.
+func decodeAll[T any](elements [][]byte, decode func([]byte) (T, error)) (list []T, err error) {
+	for _, element := range elements {
+		one, err := decode(element)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }
 
 // errElement is the error of an element that no encoder wrote.

@@ -76,12 +76,11 @@ func (p Params) write(ctx context.Context, file int, searches, pieces [][]byte) 
 // gather returns the searches of a file in the order of their queries, the pieces of each, encoded, by its key, and the
 // bytes of all.
 func gather(searches, pieces [][]byte) (all []*search, encoded map[int][][]byte, size int64, err error) {
+	if all, err = decodeAll(searches, decodeSearch); err != nil {
+		return nil, nil, 0, err
+	}
 	for _, element := range searches {
-		s, err := decodeSearch(element)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		all, size = append(all, s), size+int64(len(element))
+		size += int64(len(element))
 	}
 	encoded = map[int][][]byte{}
 	for _, element := range pieces {
@@ -94,12 +93,9 @@ func gather(searches, pieces [][]byte) (all []*search, encoded map[int][][]byte,
 
 // assemble puts a part together of the pieces of blocks, in any order, and returns it with its queries.
 func (p Params) assemble(s *search, encoded [][]byte) (*parts.Subgraph, []parts.Numbered, error) {
-	pieces := make([]piece, len(encoded))
-	for i, element := range encoded {
-		var err error
-		if pieces[i], err = decodePiece(element); err != nil {
-			return nil, nil, err
-		}
+	pieces, err := decodeAll(encoded, decodePiece)
+	if err != nil {
+		return nil, nil, err
 	}
 	// Blocks are ascending ranges of entities, so that joined in order they give the part's entities in order.
 	slices.SortFunc(pieces, func(a, b piece) int { return a.block - b.block })
