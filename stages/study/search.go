@@ -60,11 +60,13 @@ type WrittenTable struct {
 // of a worker.
 func Search(s beam.Scope, shards beam.PCollection, p SearchParams) beam.PCollection {
 	s = s.Scope("study.Search")
-	return writeDistribution(s, beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards)), p)
+	written := beam.ParDo(s, &searchFn{Params: p}, beam.Reshuffle(s, shards))
+	return beam.ParDo(s, &distributionFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
 }
 
 func init() {
 	beam.RegisterDoFn(&searchFn{})
+	beam.RegisterDoFn(&distributionFn{})
 	beam.RegisterType(reflect.TypeOf((*WrittenTable)(nil)).Elem())
 }
 
@@ -140,16 +142,7 @@ func (f *searchFn) row(r *study.Result) (searchedRow, error) {
 	return row, nil
 }
 
-// writeDistribution adds up the counts of all tables and writes the distribution. It returns the
-// URL of the file, which is the last one of the folder.
-func writeDistribution(s beam.Scope, written beam.PCollection, p SearchParams) beam.PCollection {
-	return beam.ParDo(s, &distributionFn{Params: p}, beam.GroupByKey(s, beam.AddFixedKey(s, written)))
-}
-
-func init() {
-	beam.RegisterDoFn(&distributionFn{})
-}
-
+// distributionFn adds up the counts of all tables and writes the distribution.
 type distributionFn struct{ Params SearchParams }
 
 // ProcessElement receives all tables at once.

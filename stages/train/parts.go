@@ -40,7 +40,7 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 		return learn.Data{}, err
 	}
 	h := folder.Header
-	keys, err := readKeys(ctx, p, h)
+	keys, err := steps.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
 	if err == nil {
 		err = h.Draws(p.Run.Configuration, p.Run.Seed)
 	}
@@ -54,11 +54,6 @@ func (p Params) readParts(ctx context.Context) (learn.Data, error) {
 	}
 	d.Vocabulary.Entities = h.Entities // whose names an outline has not read
 	return d, nil
-}
-
-// readKeys reads the keys by which batches are made from the facts that the parts h belong to.
-func readKeys(ctx context.Context, p Params, h parts.Header) (steps.Keys, error) {
-	return steps.ReadKeys(ctx, storage.Join(p.Graph, kg.QueriesFile(parts.Train)), int(h.Queries/2), p.Run.Configuration)
 }
 
 // readValidParts reads the validation queries, if there are any, from parts of the graph that they are about.
