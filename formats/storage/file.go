@@ -51,7 +51,6 @@ func (f files) OpenStream(path string) (io.ReadCloser, error) {
 	})
 }
 
-// openChecked opens a file unless check returns an error for it.
 func (f files) openChecked(path string, check func(fs.FileInfo) error) (RandomReader, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -12,7 +12,6 @@ func WithGuard(ctx context.Context, check func(context.Context) error) context.C
 	return context.WithValue(ctx, guardKey{}, check)
 }
 
-// guarded calls the guard of a context, if it has one.
 func guarded(ctx context.Context) error {
 	if check, ok := ctx.Value(guardKey{}).(func(context.Context) error); ok {
 		return check(ctx)

@@ -299,7 +299,6 @@ func RemoveTemporary(ctx context.Context, folder string) error {
 	return removeBelow(ctx, folder, isTemporary)
 }
 
-// removeBelow removes the files below a folder that are chosen.
 func removeBelow(ctx context.Context, folder string, chosen func(url string) bool) error {
 	urls, err := call(ctx, folder, FileSystem.List)
 	for _, url := range urls {

@@ -70,7 +70,6 @@ func run(ctx context.Context, arguments []string, out, diagnostics io.Writer) er
 	return e.Make(ctx, command, list.Runs)
 }
 
-// printPlan prints how far each run is.
 func printPlan(ctx context.Context, e *engine.Engine, runs []engine.Run, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	count := map[string]int{}

@@ -15,7 +15,6 @@ import (
 
 func main() { os.Exit(program.Run("generate", "interrupted, nothing was written", run)) }
 
-// options are the flags.
 type options struct {
 	out                 string
 	facts, valid, test  int64

@@ -39,10 +39,8 @@ func main() {
 	}))
 }
 
-// seed is that of the training.
 const seed = 0
 
-// options are the flags.
 type options struct {
 	workspace, preset string
 	device            device.Choice

@@ -54,7 +54,6 @@ func run(_ context.Context, arguments []string, _, diagnostics io.Writer) error 
 	return write(*tool, *file, *check)
 }
 
-// write writes the file, or compares it.
 func write(tool, file string, check bool) error {
 	module, err := output("go", "list", "-m")
 	if err != nil {

@@ -150,7 +150,6 @@ func key(f kg.Triple) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// write writes a file of facts.
 func write(ctx context.Context, path string, facts []kg.Triple) error {
 	var text bytes.Buffer
 	for _, f := range facts {

@@ -202,7 +202,6 @@ func (r *removal) presume(byRelation bool) {
 	}
 }
 
-// relationCounts counts the facts of relations.
 func relationCounts(facts []kg.Triple) map[string]int {
 	count := map[string]int{}
 	for _, f := range facts {
@@ -211,7 +210,6 @@ func relationCounts(facts []kg.Triple) map[string]int {
 	return count
 }
 
-// mostFacts returns the relations of the most facts.
 func mostFacts(facts []kg.Triple, n int) []string {
 	count := relationCounts(facts)
 	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })

@@ -87,7 +87,6 @@ func measure(list, learned []parquet.Fact, removed []kg.Triple) result {
 	return r
 }
 
-// setOf returns a set of facts.
 func setOf(facts []kg.Triple) map[kg.Triple]bool {
 	set := map[kg.Triple]bool{}
 	for _, f := range facts {

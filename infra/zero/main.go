@@ -33,7 +33,6 @@ func main() {
 	os.Exit(program.Run("zero", "interrupted: the newest checkpoint is complete; the same command with --resume, and without --from, continues", run))
 }
 
-// options are the flags.
 type options struct {
 	workspace, preset, from, graphs, valid    string
 	exponent, madeShare, madeClasses, minutes float64

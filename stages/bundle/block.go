@@ -17,12 +17,10 @@ func (p Params) start(k int) int32 {
 	return int32((int64(k)*int64(p.Header.Entities) + n - 1) / n)
 }
 
-// blockOf returns the block of an entity.
 func (p Params) blockOf(entity int32) int {
 	return int(int64(entity) * int64(len(p.Edges)) / int64(p.Header.Entities))
 }
 
-// readBlock reads the edges of the k-th block.
 func (p Params) readBlock(ctx context.Context, k int) (*parts.EdgeBlock, error) {
 	url, from, to := storage.Join(p.Graph, p.Edges[k]), p.start(k), p.start(k+1)
 	g := &graph.Graph{Entities: int(to - from), BaseRelations: p.Header.BaseRelations, Offsets: make([]int64, to-from+1)}

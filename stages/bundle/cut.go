@@ -88,7 +88,6 @@ func (c *cutter) add(number int64, source, relation, answer int32) {
 	f.Relations, f.Answers = append(f.Relations, relation), append(f.Answers, answer)
 }
 
-// done returns the files.
 func (c *cutter) done() []File {
 	for i := range c.files {
 		c.files[i].Files = len(c.files)

@@ -10,7 +10,6 @@ type piece struct {
 	knownCounts []int32 // how many of known each relation has
 }
 
-// encode returns the piece as an element.
 func (p *piece) encode() []byte {
 	var e encoder
 	e.numbers(p.search, p.block)

@@ -107,13 +107,11 @@ func encodeRequests(requests map[int]*request) (list []keyed) {
 	return list
 }
 
-// keyed is an element with its key.
 type keyed struct {
 	key   int
 	bytes []byte
 }
 
-// emitAll emits elements.
 func emitAll(list []keyed, emit func(int, []byte)) {
 	for _, k := range list {
 		emit(k.key, k.bytes)
@@ -127,7 +125,6 @@ type answerFn struct {
 	blocks worker.Concurrent[[]keyed]
 }
 
-// Setup limits the memory of the worker.
 func (f *answerFn) Setup() { budget.Limit(f.Params.Memory) }
 
 // ProcessElement begins to answer the requests to a block.
@@ -157,7 +154,6 @@ func (p Params) answerRequests(ctx context.Context, number int, requests [][]byt
 	return lists, err
 }
 
-// answer returns the lists of a block that a request wants.
 func (r *request) answer(block *parts.EdgeBlock) map[int32]parts.SenderList {
 	lists := map[int32]parts.SenderList{}
 	for _, w := range r.requested {
@@ -196,7 +192,6 @@ func (f *advanceFn) ProcessElement(ctx context.Context, key int, searches, lists
 	})
 }
 
-// FinishBundle emits the searches and their requests.
 func (f *advanceFn) FinishBundle(_ context.Context, emitSearch, emitRequest func(int, []byte)) error {
 	return f.searches.Finish(func(a advanced) {
 		emitSearch(a.search.key, a.search.bytes)

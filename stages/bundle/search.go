@@ -23,7 +23,6 @@ type search struct {
 // key returns the search's key in the rounds, the number of its first query.
 func (s *search) key() int { return int(s.numbers[0]) }
 
-// encode returns the search as an element.
 func (s *search) encode() []byte {
 	var e encoder
 	e.numbers(s.file, s.files, int(s.source))
@@ -62,7 +61,6 @@ func decodeLists(d *decoder, lists map[int32]parts.SenderList) {
 	}
 }
 
-// query returns the first query of a search.
 func (p Params) query(s *search) graph.Query {
 	return graph.Query{Source: s.source, Relation: s.relations[0], Answer: s.answers[0], Removal: configuration.Removal(p.Header.Remove)}
 }
@@ -78,7 +76,6 @@ type request struct {
 	relations   []int32 // ascending, distinct: those of the source whose known answers are requested
 }
 
-// encode returns the request as an element.
 func (r *request) encode() []byte {
 	var e encoder
 	e.numbers(r.search, r.file, int(r.Source), int(r.Relation), int(r.Answer), int(r.Removal), len(r.requested))
@@ -120,7 +117,6 @@ func (p Params) advance(finder *parts.Partial, s *search) map[int]*request {
 	return requests
 }
 
-// request returns the request to the block of an entity.
 func (p Params) request(requests map[int]*request, s *search, entity int32) *request {
 	block := p.blockOf(entity)
 	if requests[block] == nil {

@@ -30,7 +30,6 @@ type writeFn struct {
 	files worker.Concurrent[int]
 }
 
-// ProcessElement begins to write a file.
 func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces func(*[]byte) bool, _ func(int)) error {
 	encodedSearches, encodedPieces := worker.Drain(searches), worker.Drain(pieces)
 	return f.files.Go(ctx, f.Params.Threads, func(ctx context.Context) (int, error) {
@@ -38,10 +37,8 @@ func (f *writeFn) ProcessElement(ctx context.Context, file int, searches, pieces
 	})
 }
 
-// FinishBundle emits the number of each file.
 func (f *writeFn) FinishBundle(_ context.Context, emit func(int)) error { return f.files.Finish(emit) }
 
-// write writes a file of encoded searches and pieces.
 func (p Params) write(ctx context.Context, file int, searches, pieces [][]byte) error {
 	ctx = p.Lock.Guard(ctx)
 	all, encoded, size, err := gather(searches, pieces)

@@ -31,10 +31,8 @@ type fileInput struct {
 	input TableInput
 }
 
-// names are the ids of all names.
 type names struct{ training, inference, relations *kg.IDs }
 
-// load loads the vocabularies.
 func (f *encodeFn) load(ctx context.Context, written []Names) (n names, err error) {
 	for _, w := range written {
 		ids, err := loadIDs(ctx, w)
@@ -53,7 +51,6 @@ func (f *encodeFn) load(ctx context.Context, written []Names) (n names, err erro
 	return n, nil
 }
 
-// ProcessElement begins to encode a chunk.
 func (f *encodeFn) ProcessElement(ctx context.Context, task Task, _ func(string, TableInput)) error {
 	// The names are in memory once, the buffers once a thread.
 	total := int64(0)
@@ -81,7 +78,6 @@ func (f *encodeFn) FinishBundle(_ context.Context, emit func(string, TableInput)
 	})
 }
 
-// encode encodes a chunk with a buffer of some bytes. Rows are sorted and written whenever it is full.
 func (f *encodeFn) encode(ctx context.Context, chunk triples.Chunk, n names, buffer int64) ([]fileInput, error) {
 	e := newEncoder(f.Params, chunk, n, externalsort.RowsIn(buffer))
 	defer func() { externalsort.Return(e.rows, e.scratch) }()

@@ -23,7 +23,6 @@ type writeFn struct {
 	tables worker.Concurrent[TableCounts]
 }
 
-// ProcessElement begins to write a table.
 func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*TableInput) bool, _ func(TableCounts)) error {
 	threads, _, err := divideMemory(f.Params.Memory, 0, 0)
 	if err != nil {
@@ -47,12 +46,10 @@ func (f *writeFn) ProcessElement(ctx context.Context, file string, inputs func(*
 	})
 }
 
-// FinishBundle emits the counts of the tables.
 func (f *writeFn) FinishBundle(_ context.Context, emit func(TableCounts)) error {
 	return f.tables.Finish(emit)
 }
 
-// tableWriter writes one table.
 type tableWriter struct {
 	url, spillPrefix string
 	spills           []externalsort.Spill

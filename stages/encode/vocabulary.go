@@ -91,7 +91,6 @@ type collectedSpill struct {
 	spill externalsort.Spill
 }
 
-// ProcessElement begins to read a chunk.
 func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, _ func(string, externalsort.Spill), _ func(triples.Rejects)) error {
 	threads, buffer, err := divideMemory(f.Params.Memory, 0, f.Params.BufferBytes)
 	if err != nil {
@@ -100,7 +99,6 @@ func (f *namesFn) ProcessElement(ctx context.Context, chunk triples.Chunk, _ fun
 	return f.chunks.Go(ctx, threads, func(ctx context.Context) (collected, error) { return f.collect(ctx, chunk, buffer) })
 }
 
-// FinishBundle emits what the chunks have become.
 func (f *namesFn) FinishBundle(_ context.Context, emit func(string, externalsort.Spill), emitRejects func(triples.Rejects)) error {
 	return f.chunks.Finish(func(chunk collected) {
 		for _, s := range chunk.spills {
@@ -203,7 +201,6 @@ type writeNamesFn struct {
 	files worker.Concurrent[Names]
 }
 
-// ProcessElement begins to write a file.
 func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills func(*externalsort.Spill) bool, _ func(Names)) error {
 	threads, _, err := divideMemory(f.Params.Memory, 0, 0)
 	if err != nil {
@@ -213,7 +210,6 @@ func (f *writeNamesFn) ProcessElement(ctx context.Context, file string, spills f
 	return f.files.Go(ctx, threads, func(ctx context.Context) (Names, error) { return f.write(f.Params.Lock.Guard(ctx), file, all) })
 }
 
-// FinishBundle emits the files.
 func (f *writeNamesFn) FinishBundle(_ context.Context, emit func(Names)) error {
 	return f.files.Finish(emit)
 }
@@ -255,7 +251,6 @@ func loadIDs(ctx context.Context, w Names) (*kg.IDs, error) {
 // ForgetIDs drops the ids that loadIDs has read.
 func ForgetIDs() { worker.Forget(cached) }
 
-// schemaOf returns the schema of a vocabulary file.
 func schemaOf(file string) string {
 	if file == kg.RelationsFile {
 		return tables.Relations

@@ -67,7 +67,6 @@ func (p AskParams) answer(ctx context.Context, shard Shard, use func(context.Con
 	return use(ctx, all)
 }
 
-// ask adds the answers to queries.
 func (a *answered) ask(ctx context.Context, p AskParams, queries []answer.Request) error {
 	estimator, err := p.Estimator(ctx)
 	if err != nil {

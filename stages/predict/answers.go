@@ -125,5 +125,4 @@ type AskParams struct {
 	Lock lock.Lock
 }
 
-// url returns the URL of an output.
 func (p AskParams) url(name string) string { return storage.Join(p.Folder, name) }

@@ -50,7 +50,6 @@ const (
 	PredictionsTable = "predictions"
 )
 
-// url returns the URL of an output.
 func (p EvaluateParams) url(name string) string { return storage.Join(p.Folder, name) }
 
 // Evaluate scores the queries of a split and writes the results. Output: the URL of the last file written,

@@ -83,7 +83,6 @@ type samplePart struct{ Number, Of int }
 
 type cutSampleFn struct{ Params FitParams }
 
-// ProcessElement cuts the sampling.
 func (f *cutSampleFn) ProcessElement(ctx context.Context, _ []byte, emit func(samplePart)) error {
 	return f.Params.use(ctx, func(m *answer.Model, s *answer.Sampling) error {
 		count := f.Params.Shards

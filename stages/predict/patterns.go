@@ -94,7 +94,6 @@ func (f *matchesFn) ProcessElement(ctx context.Context, shard Shard, emit func(i
 // errNoProbabilities is the error of patterns where nothing is fitted.
 var errNoProbabilities = errors.New("patterns need probabilities, and the graph has too few facts to fit them to")
 
-// rows returns the answers of a pattern.
 func (f *matchesFn) rows(ctx context.Context, number int64, text string) (rows []parquet.Match, err error) {
 	m := &pattern.Matcher{Bindings: f.Params.Bindings, Best: f.Params.Best, Done: askedBackward.Adder(ctx)}
 	if !f.Params.Stated {

@@ -37,7 +37,6 @@ func (p Params) Estimator(ctx context.Context) (estimator *probability.Estimator
 	return estimator, err
 }
 
-// read reads the probabilities of a model.
 func (p Probabilities) read(ctx context.Context, m *answer.Model) (*probability.Estimator, error) {
 	url := storage.Join(p.Folder, m.ProbabilitiesFile())
 	file, err := manifest.HashFile(ctx, url)

@@ -33,7 +33,6 @@ func Shards(s beam.Scope, p workload.Params) beam.PCollection {
 
 type cutFn struct{ Params workload.Params }
 
-// ProcessElement cuts the split.
 func (f *cutFn) ProcessElement(ctx context.Context, _ []byte, emit func(Shard)) error {
 	queries, err := read(ctx, f.Params)
 	if err != nil {

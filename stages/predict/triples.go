@@ -57,7 +57,6 @@ func (f *triplesFn) ProcessElement(ctx context.Context, shard Shard, emit func(i
 	})
 }
 
-// rows returns the rows of a scored shard.
 func (f *triplesFn) rows(ctx context.Context, scored *answer.Scored) ([]parquet.Triple, error) {
 	view, names, err := f.Params.View(ctx)
 	if err != nil {

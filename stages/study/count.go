@@ -128,7 +128,6 @@ func (f *countFn) countWhole(ctx context.Context, sources []int32) (all []source
 	return all, err
 }
 
-// count counts the queries of one source.
 func (f *countFn) count(r *study.Result) (sourceCounts, error) {
 	if f.Params.removes() {
 		return f.countTraining(r), nil

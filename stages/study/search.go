@@ -145,7 +145,6 @@ func (f *searchFn) row(r *study.Result) (searchedRow, error) {
 // distributionFn adds up the counts of all tables and writes the distribution.
 type distributionFn struct{ Params SearchParams }
 
-// ProcessElement receives all tables at once.
 func (f *distributionFn) ProcessElement(ctx context.Context, _ int, written func(*WrittenTable) bool, emit func(string)) error {
 	ctx = f.Params.Lock.Guard(ctx)
 	d := counts.Distribution{Split: f.Params.Split, ByDistance: map[string]int64{}}

@@ -30,7 +30,6 @@ type sums struct {
 	Kept, Chosen []int64
 }
 
-// merge returns the sum of both.
 func (s sums) merge(other sums) sums {
 	return sums{
 		Queries: s.Queries + other.Queries, Counts: added(s.Counts, other.Counts, study.Counts.Plus),
@@ -57,7 +56,6 @@ func (*mergeFn) CreateAccumulator() sums          { return sums{} }
 func (*mergeFn) AddInput(sum, one sums) sums      { return sum.merge(one) }
 func (*mergeFn) MergeAccumulators(a, b sums) sums { return a.merge(b) }
 
-// writeFn writes the summary.
 type writeFn struct {
 	Params CountParams
 

@@ -24,10 +24,8 @@ type shards struct {
 	Begun   int64
 }
 
-// CreateAccumulator returns no shards.
 func (f *averageFn) CreateAccumulator() shards { return shards{} }
 
-// AddInput adds a shard.
 func (f *averageFn) AddInput(a shards, s Shard) shards {
 	return f.MergeAccumulators(a, shards{Indices: []int{s.Index}, Begun: s.Begun})
 }

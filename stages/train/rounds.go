@@ -46,5 +46,4 @@ func Rounds(s beam.Scope, p Params, tasks []learn.Task) beam.PCollection {
 // beginFn emits when the pipeline was built, so that the time of an epoch includes the start of jobs.
 type beginFn struct{ Begun int64 }
 
-// ProcessElement emits the time.
 func (f *beginFn) ProcessElement(_ []byte, emit func(int64)) { emit(f.Begun) }

@@ -22,7 +22,6 @@ type Shard struct {
 // dealFn emits the shards of a round. Its input is when the round began.
 type dealFn struct{ Workers int }
 
-// ProcessElement emits the shards.
 func (f *dealFn) ProcessElement(begun int64, emit func(Shard)) {
 	for i := range f.Workers {
 		emit(Shard{Index: i, Begun: begun})
@@ -51,7 +50,6 @@ func (f *shardFn) ProcessElement(ctx context.Context, s Shard, _ func(Shard)) er
 	})
 }
 
-// FinishBundle waits for the shards.
 func (f *shardFn) FinishBundle(_ context.Context, emit func(Shard)) error {
 	return f.shards.Finish(emit)
 }

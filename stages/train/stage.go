@@ -57,7 +57,6 @@ func (p Params) session() *Session {
 
 type learnFn struct{ Params Params }
 
-// ProcessElement trains.
 func (f *learnFn) ProcessElement(ctx context.Context, _ []byte, emit func(string)) error {
 	session := f.Params.session()
 	record, err := f.train(ctx, session)

@@ -207,7 +207,6 @@ func isUnsigned(c *schema.Column) bool {
 	return ok && !integer.IsSigned()
 }
 
-// typeOf returns the type of a field for a message.
 func typeOf(field schema.Node) string {
 	primitive, ok := field.(*schema.PrimitiveNode)
 	switch {

@@ -78,7 +78,6 @@ type dict struct {
 	texts        map[string]int // positions of the keys that are texts
 }
 
-// set sets the value of a key.
 func (d *dict) set(key, to value) {
 	text, isText := key.(string)
 	if at, found := d.texts[text]; isText && found {
@@ -137,7 +136,6 @@ func unpickle(program []byte) (value, error) {
 	return m.stack[0], nil
 }
 
-// execute executes an instruction.
 func (m *machine) execute(code byte) (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {

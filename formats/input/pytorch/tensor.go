@@ -33,7 +33,6 @@ var elements = map[name]element{
 	"torch.IntStorage":      {"int32", 4, nil},
 }
 
-// half returns the value of a float16.
 func half(bits uint16) float32 {
 	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
 	switch exponent {
@@ -275,7 +274,6 @@ func (f *File) Load(tensors []Tensor) error {
 	return nil
 }
 
-// loadStorage reads tensors of one storage.
 func (f *File) loadStorage(tensors []*Tensor) error {
 	slices.SortStableFunc(tensors, func(a, b *Tensor) int {
 		return slices.Compare([]int64{a.stored.offset, a.stored.count}, []int64{b.stored.offset, b.stored.count})

@@ -39,7 +39,6 @@ const (
 // inIRI reports whether a letter may stand in an IRI.
 func inIRI(r rune) bool { return r > ' ' && !strings.ContainsRune("<>\"{}|^`\\", r) }
 
-// isScheme reports whether a text is the scheme of an IRI.
 func isScheme(text string) bool {
 	for i, c := range text {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

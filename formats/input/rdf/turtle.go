@@ -38,7 +38,6 @@ func ReadTurtle(name, document string, r io.Reader, prefix func(prefix, namespac
 	return err
 }
 
-// syntaxError is an error of the document.
 type syntaxError struct {
 	line   int
 	reason string
@@ -61,7 +60,6 @@ type turtle struct {
 	depth    int
 }
 
-// read reads all statements.
 func (p *turtle) read() (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -623,7 +621,6 @@ func (s *scanner) quoted() {
 	}
 }
 
-// number skips a number.
 func (s *scanner) number() {
 	digits := false
 	for {

@@ -147,7 +147,6 @@ func eachLine(name string, first int, r io.Reader, each func(number int, line []
 	}
 }
 
-// hasLine reports whether a text has a line that is not blank.
 func hasLine(text io.Reader) (bool, error) {
 	buffer := make([]byte, 1<<12)
 	for {

@@ -94,7 +94,6 @@ func Unpack(name string, r io.Reader) (*bufio.Reader, error) {
 	return begin(name, bufio.NewReaderSize(r, bufferBytes))
 }
 
-// plain unpacks a compressed text.
 func plain(name string, text *bufio.Reader) (*bufio.Reader, error) {
 	start, err := text.Peek(magicLength)
 	if err != nil && !errors.Is(err, io.EOF) {

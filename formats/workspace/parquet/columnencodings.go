@@ -91,7 +91,6 @@ func (r *runs) read(out []uint32) error {
 	return nil
 }
 
-// begin begins the next run.
 func (r *runs) begin() error {
 	header, n := binary.Uvarint(r.data)
 	if n <= 0 || header > math.MaxUint32 || r.width > 32 {

@@ -48,7 +48,6 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// footerOffset returns the offset of the footer of a Parquet file.
 func footerOffset(source ColumnSource) (int64, error) {
 	end, err := span(source, source.Size()-int64(endLength), int64(endLength))
 	switch {

@@ -67,7 +67,6 @@ type page struct {
 	length  int // of the content without compression
 }
 
-// next returns the next page.
 func (c *chunk) next() (page, error) {
 	if len(c.pages) == 0 {
 		return page{}, errShort

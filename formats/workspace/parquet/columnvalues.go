@@ -89,7 +89,6 @@ func (v *ColumnValues[T]) Next() (values []T, nulls []bool, err error) {
 	return values, nulls, nil
 }
 
-// nextPage reads the next page.
 func (v *ColumnValues[T]) nextPage() error {
 	p, err := v.next()
 	if err != nil {

@@ -19,7 +19,6 @@ var ErrDamaged = errors.New("the checkpoint is cut short or damaged")
 // FormatVersion is the version of the files that Encode writes. Decode reads it, and files without one.
 const FormatVersion = "1"
 
-// versionKey is the key of the version in the metadata.
 const versionKey = "tagnet.version"
 
 // Encode returns a file with tensors in their order. Names must differ, and shapes must match the lengths of their

@@ -162,7 +162,6 @@ func checkOffsets(entries []entry, size int64) error {
 	return nil
 }
 
-// appendFloats appends the bits of values.
 func appendFloats(to []byte, values []float32) []byte {
 	for _, v := range values {
 		to = binary.LittleEndian.AppendUint32(to, math.Float32bits(v))

@@ -190,7 +190,6 @@ func ReadAnswersOf(ctx context.Context, url string, sources []int32) (a Answers,
 	return a, nil
 }
 
-// appendPairs appends the pairs of some sources, ascending.
 func (a *Answers) appendPairs(from Answers, sources []int32) {
 	for i, source := range from.Sources {
 		if _, found := slices.BinarySearch(sources, source); found {

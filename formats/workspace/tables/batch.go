@@ -27,7 +27,6 @@ func decodeMessages(schema, batch []byte) (rows arrow.Record, err error) {
 	return rows, err
 }
 
-// decodeSchema decodes the schema message of a file.
 func decodeSchema(message []byte) (schema *arrow.Schema, err error) {
 	err = decodeStream(func(r *ipc.Reader) error {
 		schema = r.Schema()

@@ -82,7 +82,6 @@ func int32s(values []int32) arrow.Array {
 	return array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(values), buffers, nil, 0, 0))
 }
 
-// int32Values returns a view of an int32 column.
 func int32Values(rows arrow.Record, column int) []int32 {
 	return rows.Column(column).(*array.Int32).Int32Values()
 }

@@ -22,7 +22,6 @@ const (
 	formatVersion = 1
 )
 
-// crc returns the CRC-32C of some bytes.
 func crc(p []byte) uint32 { return storage.CRC32C(0, p) }
 
 // errDamaged is wrapped by every error of a file that was changed since it was written.

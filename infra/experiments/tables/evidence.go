@@ -100,7 +100,6 @@ func readEvidence(ctx context.Context, folder string) (*evidence, error) {
 	return e, e.readNotes(filepath.Join(folder, "notes.md"))
 }
 
-// readCounts reads the counts of a dataset.
 func readCounts(ctx context.Context, folder string) (c datasetCounts, err error) {
 	if c.Graph, err = storage.ReadJSON[counts.Dataset](ctx, filepath.Join(folder, "graph.json")); err != nil {
 		return c, err

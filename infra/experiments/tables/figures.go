@@ -35,7 +35,6 @@ func series(name string, i, points int, point func(int) (x float64, y spread, ok
 	return s
 }
 
-// byModel returns a line of a metric of models.
 func byModel(name string, i int, models []*model, metric string, x func(*model) float64) chart.Series {
 	return series(name, i, len(models), func(i int) (float64, spread, bool) {
 		y := models[i].Metric(metric)

@@ -212,7 +212,6 @@ func newNumber(m *model, method, metric string, paper float64) number {
 // Difference returns ours less the paper's, both with three digits, since the paper's has no more.
 func (n number) Difference() float64 { return math.Round(1000*n.Ours.Mean)/1000 - n.Paper }
 
-// StandardError returns the standard error of our number.
 func (n number) StandardError() float64 {
 	if math.IsNaN(n.OfSeeds) {
 		return n.OfQueries

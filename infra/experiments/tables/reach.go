@@ -30,7 +30,6 @@ func readReach(ctx context.Context, folder string) (*reachPage, error) {
 	return p, err
 }
 
-// Results returns the results of a set, by percent.
 func (p *reachPage) Results(s lists.Set) (measured []*engine.Result) {
 	for _, percent := range p.Percents {
 		if r := p.results[s.RunName(percent)]; r != nil {

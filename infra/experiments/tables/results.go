@@ -23,7 +23,6 @@ func (e *evidence) Numbers(m method, datasets []string) (list []number) {
 	return list
 }
 
-// mainNumbers returns the numbers of both main tables.
 func (e *evidence) mainNumbers() (list []number) {
 	for _, datasets := range [][]string{transductive, inductive} {
 		for _, m := range e.Published.Methods {
@@ -200,7 +199,6 @@ func (e *evidence) Explained() (list []note) {
 	return list
 }
 
-// Machines counts the trainings by machine.
 func (e *evidence) Machines() []count {
 	var all []*engine.Result
 	for _, m := range e.all() {

@@ -71,7 +71,6 @@ func (z *zeroshotPage) Of(m lists.Model, tuned bool, graphs ...lists.Target) *sc
 	return s
 }
 
-// Measured returns the models that have a result.
 func (z *zeroshotPage) Measured(tuned bool) []lists.Model {
 	return slices.DeleteFunc(slices.Clone(z.Models), func(m lists.Model) bool {
 		return !slices.ContainsFunc(z.Graphs, func(g lists.Target) bool { return z.Of(m, tuned, g) != nil })

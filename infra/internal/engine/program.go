@@ -64,7 +64,6 @@ func build(ctx context.Context, source, path string) (Program, error) {
 	return p, ctx.Err()
 }
 
-// machine describes this machine.
 func machine() Machine {
 	m := Machine{Processor: runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	text, _ := os.ReadFile("/proc/cpuinfo") // of Linux

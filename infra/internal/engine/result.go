@@ -112,7 +112,6 @@ type Distance struct {
 	Pessimistic metrics.Metrics `json:"pessimistic"`
 }
 
-// file returns the file of a run's result.
 func file(folder, run string) string { return filepath.Join(folder, filepath.FromSlash(run)+".json") }
 
 // Read reads the result of a run, nil if there is none. Unknown keys and numbers that no command writes are errors that

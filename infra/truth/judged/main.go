@@ -127,7 +127,6 @@ func (w *world) tell(ctx context.Context, e *probability.Estimator, said []answe
 	return told, sum, nil
 }
 
-// open reads a folder.
 func open(ctx context.Context, folder string) (*world, error) {
 	root := filepath.Join(folder, "workspace")
 	place := storage.Join(root, kg.Folder)
@@ -171,7 +170,6 @@ func open(ctx context.Context, folder string) (*world, error) {
 	return w, w.readList(ctx, filepath.Join(root, "runs/main/facts/list-10/facts"), removed)
 }
 
-// readList reads the candidates.
 func (w *world) readList(ctx context.Context, url string, removed map[verdicts.Fact]bool) error {
 	lookup := w.m.KG.Lookup(w.m.View)
 	return parquet.EachPart(ctx, url, func(rows []parquet.Fact) error {

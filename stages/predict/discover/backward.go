@@ -42,7 +42,6 @@ func Backward(s beam.Scope, p BackwardParams) beam.PCollection {
 	return index(s, p.Spills, backwardName, beam.ParDo(s, &backwardFn{Params: p}, ranges(s)))
 }
 
-// ranges returns the numbers of all ranges.
 func ranges(s beam.Scope) beam.PCollection {
 	var all []int
 	for r := range Ranges {

@@ -154,7 +154,6 @@ func (p ListParams) estimate(ctx context.Context, observed []probability.Observa
 	})
 }
 
-// writeEntries writes the best entries to a spill file.
 func writeEntries(ctx context.Context, url string, best *discovery.Best) (externalsort.Spill, error) {
 	best.Sort()
 	w, err := externalsort.CreateRankedRows(ctx, url)
@@ -172,7 +171,6 @@ func writeEntries(ctx context.Context, url string, best *discovery.Best) (extern
 
 type writeFn struct{ Params ListParams }
 
-// ProcessElement writes the list.
 func (f *writeFn) ProcessElement(ctx context.Context, _ int, selected func(*Selected) bool, emit func(string)) error {
 	if err := f.Params.write(ctx, selected, func(from, listed int64, entries []discovery.Entry) error { return nil }); err != nil {
 		return err

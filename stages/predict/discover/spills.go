@@ -182,7 +182,6 @@ type indexFn struct {
 	Name   string
 }
 
-// ProcessElement writes the index.
 func (f *indexFn) ProcessElement(ctx context.Context, _ int, sections func(*Section) bool, emit func(string)) error {
 	var all Index
 	var s Section

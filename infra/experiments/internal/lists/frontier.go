@@ -127,10 +127,8 @@ func (s Studied) run(c Choice, amount string) (engine.Run, error) {
 	return r, nil
 }
 
-// largeThread computes on one thread of the CPU.
 var largeThread = resources(1, 3072, "--device", "cpu")
 
-// readTraits reads the traits of a graph.
 func readTraits(ctx context.Context, folder string) (Traits, error) {
 	d, err := counts.ReadDataset(ctx, folder)
 	return Traits{d.Facts, d.Entities, d.Relations, math.Round(100*float64(d.Queries["train"])/float64(max(1, d.Distinct["train"]))) / 100}, err

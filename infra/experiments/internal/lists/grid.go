@@ -120,7 +120,6 @@ func ReadGrid(ctx context.Context, path string) (Grid, error) {
 	return g, err
 }
 
-// trainings returns the trainings of an experiment.
 func (e Experiment) trainings(ctx context.Context) (all []Training, err error) {
 	if len(e.Datasets) == 0 || len(e.Seeds) == 0 {
 		return nil, errors.New("datasets and seeds are needed")
