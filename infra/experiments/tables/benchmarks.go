@@ -22,15 +22,12 @@ type benchmarksPage struct {
 
 // readBenchmarks reads the list of a folder and its results.
 func readBenchmarks(ctx context.Context, folder string) (*benchmarksPage, error) {
-	l, err := lists.Read[lists.Benchmarks](ctx, filepath.Join(folder, "commands.json"))
-	if err != nil {
+	b := &benchmarksPage{}
+	var err error
+	if b.Benchmarks, b.results, err = readList[lists.Benchmarks](ctx, filepath.Join(folder, "commands.json"), "results"); err != nil {
 		return nil, err
 	}
-	b := &benchmarksPage{Benchmarks: l}
-	if b.peers, err = readPeers(ctx, filepath.Join(folder, "peers", "results.jsonl")); err != nil {
-		return nil, err
-	}
-	b.results, err = readResults(ctx, filepath.Join(folder, "results"), l.Runs())
+	b.peers, err = readPeers(ctx, filepath.Join(folder, "peers", "results.jsonl"))
 	for _, r := range b.results {
 		load := r.Commands[lists.MeasureCommand].Load
 		if b.Most = max(b.Most, load); b.Cores == 0 || load < b.Least {

@@ -114,6 +114,17 @@ func readCounts(ctx context.Context, folder string) (c datasetCounts, err error)
 	return c, err
 }
 
+// readList reads a list of one kind, and the results of its runs from a folder beside it.
+func readList[L interface {
+	Runs(threads int) ([]engine.Run, error)
+}](ctx context.Context, file, folder string) (list L, results map[string]*engine.Result, err error) {
+	list, runs, err := lists.ReadRuns[L](ctx, file, 0)
+	if err == nil {
+		results, err = readResults(ctx, filepath.Join(filepath.Dir(file), folder), runs)
+	}
+	return list, results, err
+}
+
 // readResults reads the results of runs, by their names.
 func readResults(ctx context.Context, folder string, runs []engine.Run) (map[string]*engine.Result, error) {
 	found := map[string]*engine.Result{}

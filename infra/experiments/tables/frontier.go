@@ -26,17 +26,8 @@ type frontierPage struct {
 
 // readFrontier reads the list of a folder, and its results.
 func readFrontier(ctx context.Context, folder string) (*frontierPage, error) {
-	l, err := lists.Read[lists.Frontier](ctx, filepath.Join(folder, "frontier.json"))
-	if err != nil {
-		return nil, err
-	}
-	runs, err := l.Runs()
-	if err != nil {
-		return nil, err
-	}
-	p := &frontierPage{Frontier: l}
-	p.results, err = readResults(ctx, filepath.Join(folder, lists.FrontierResults), runs)
-	return p, err
+	list, results, err := readList[lists.Frontier](ctx, filepath.Join(folder, "frontier.json"), lists.FrontierResults)
+	return &frontierPage{list, results}, err
 }
 
 // studiedPoint is the quality of a choice on a graph after a number of queries.

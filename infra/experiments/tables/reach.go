@@ -21,13 +21,8 @@ type reachPage struct {
 
 // readReach reads the list of a folder and its results.
 func readReach(ctx context.Context, folder string) (*reachPage, error) {
-	l, err := lists.Read[lists.Reach](ctx, filepath.Join(folder, "reach.json"))
-	if err != nil {
-		return nil, err
-	}
-	p := &reachPage{Reach: l}
-	p.results, err = readResults(ctx, filepath.Join(folder, lists.ReachResults), l.Runs())
-	return p, err
+	list, results, err := readList[lists.Reach](ctx, filepath.Join(folder, "reach.json"), lists.ReachResults)
+	return &reachPage{list, results}, err
 }
 
 func (p *reachPage) Results(s lists.Set) (measured []*engine.Result) {

@@ -22,21 +22,13 @@ type zeroshotPage struct {
 
 // readZeroshot reads the list of a folder, and its results.
 func readZeroshot(ctx context.Context, folder string) (*zeroshotPage, error) {
-	l, err := lists.Read[lists.Zeroshot](ctx, filepath.Join(folder, "zeroshot.json"))
-	if err != nil {
-		return nil, err
-	}
-	runs, err := l.Runs()
-	if err != nil {
-		return nil, err
-	}
-	z := &zeroshotPage{Zeroshot: l, seen: map[string]bool{}}
+	l, results, err := readList[lists.Zeroshot](ctx, filepath.Join(folder, "zeroshot.json"), lists.ZeroshotResults)
+	z := &zeroshotPage{l, results, map[string]bool{}}
 	for _, g := range l.Graphs {
 		for _, m := range l.Models {
 			z.seen[g.RunName(m, false)] = l.Seen(m, g)
 		}
 	}
-	z.results, err = readResults(ctx, filepath.Join(folder, lists.ZeroshotResults), runs)
 	return z, err
 }
 

@@ -31,7 +31,7 @@ type Entry struct {
 
 // Runs returns the runs of the entries. A command that another entry prepares with is measured before: afterwards it
 // would find its output.
-func (l Benchmarks) Runs() (runs []engine.Run) {
+func (l Benchmarks) Runs(int) (runs []engine.Run, err error) {
 	for _, e := range l.Entries {
 		r := engine.Run{Name: e.Name, Inputs: map[string]string{"measure": e.Measure, "prepare": strings.Join(e.Prepare, "; "), "count": fmt.Sprint(e.Count)}}
 		for _, line := range e.Prepare {
@@ -40,5 +40,5 @@ func (l Benchmarks) Runs() (runs []engine.Run) {
 		r.Commands = append(r.Commands, engine.Command{Name: MeasureCommand, Words: words(strings.Fields(e.Measure)...), Count: e.Count})
 		runs = append(runs, r)
 	}
-	return runs
+	return runs, nil
 }

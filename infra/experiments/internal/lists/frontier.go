@@ -78,7 +78,7 @@ func amountFlags(amount string) ([]string, error) {
 }
 
 // Runs returns the trainings, of each graph in the order of the choices.
-func (l Frontier) Runs() (runs []engine.Run, err error) {
+func (l Frontier) Runs(int) (runs []engine.Run, err error) {
 	for _, s := range l.Studied {
 		for choice := range s.Trainings {
 			if !slices.ContainsFunc(l.Choices, func(c Choice) bool { return c.Name == choice }) {

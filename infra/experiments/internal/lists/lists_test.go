@@ -177,7 +177,7 @@ func TestZeroshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := l.Runs()
+	runs, err := l.Runs(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,11 @@ func TestReach(t *testing.T) {
 		"tagnet train --workspace s --run reach-100 --epochs 2" + with,
 		"only-scored: tagnet score --workspace s --run reach-100" + scored + " --reach 2",
 	}}
-	for i, r := range l.Runs() {
+	runs, err := l.Runs(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range runs {
 		if diff := cmp.Diff(want[i], lines(t, work, r)); diff != "" {
 			t.Errorf("%s differs (-want +got):\n%s", r.Name, diff)
 		}

@@ -43,31 +43,18 @@ func Open(ctx context.Context, path string, threads int) (l List, err error) {
 		l.Runs = g.Runs(threads)
 	case keys["graphs"] != nil:
 		results = ZeroshotResults
-		var z Zeroshot
-		if z, err = Read[Zeroshot](ctx, path); err == nil {
-			l.Runs, err = z.Runs()
-		}
+		_, l.Runs, err = ReadRuns[Zeroshot](ctx, path, threads)
 	case keys["studied"] != nil:
-		results = FrontierResults
-		var f Frontier
-		if f, err = Read[Frontier](ctx, path); err == nil {
-			l.Runs, err = f.Runs()
-		}
-		l.Fresh = true
+		results, l.Fresh = FrontierResults, true
+		_, l.Runs, err = ReadRuns[Frontier](ctx, path, threads)
 	case keys["percents"] != nil:
 		results = ReachResults
-		var r Reach
-		r, err = Read[Reach](ctx, path)
-		l.Runs = r.Runs()
+		_, l.Runs, err = ReadRuns[Reach](ctx, path, threads)
 	case keys["entries"] != nil:
-		var b Benchmarks
-		b, err = Read[Benchmarks](ctx, path)
-		l.Runs, l.Fresh = b.Runs(), true
+		l.Fresh = true
+		_, l.Runs, err = ReadRuns[Benchmarks](ctx, path, threads)
 	case keys["settings"] != nil:
-		var t truth.List
-		if t, err = Read[truth.List](ctx, path); err == nil {
-			l.Runs, err = t.Runs(threads)
-		}
+		_, l.Runs, err = ReadRuns[truth.List](ctx, path, threads)
 	default:
 		err = fmt.Errorf("%s is no list: it has none of the keys experiments, graphs, studied, percents, entries and settings", path)
 	}
@@ -84,6 +71,16 @@ func Open(ctx context.Context, path string, threads int) (l List, err error) {
 
 // runName matches names that become names of folders and files.
 var runName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)?$`)
+
+// ReadRuns reads a list of one kind and derives its runs.
+func ReadRuns[L interface {
+	Runs(threads int) ([]engine.Run, error)
+}](ctx context.Context, path string, threads int) (list L, runs []engine.Run, err error) {
+	if list, err = Read[L](ctx, path); err == nil {
+		runs, err = list.Runs(threads)
+	}
+	return list, runs, err
+}
 
 // Read reads a list of one kind.
 func Read[T any](ctx context.Context, path string) (list T, err error) {

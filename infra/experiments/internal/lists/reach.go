@@ -46,13 +46,13 @@ type Set struct {
 func (s Set) RunName(percent int) string { return fmt.Sprintf("%s/%d", s.Name, percent) }
 
 // Runs returns the runs, for each set first that of the whole graph, whose model the others rank with.
-func (l Reach) Runs() (runs []engine.Run) {
+func (l Reach) Runs(int) (runs []engine.Run, err error) {
 	for _, s := range l.Sets {
 		for _, percent := range slices.Backward(l.Percents) {
 			runs = append(runs, s.run(percent))
 		}
 	}
-	return runs
+	return runs, nil
 }
 
 func (s Set) run(percent int) engine.Run {

@@ -71,7 +71,7 @@ func (g Target) RunName(m Model, tuned bool) string {
 }
 
 // Runs returns the runs of all graphs and models.
-func (l Zeroshot) Runs() (runs []engine.Run, err error) {
+func (l Zeroshot) Runs(int) (runs []engine.Run, err error) {
 	for _, g := range l.Graphs {
 		for _, m := range l.Models {
 			weights := m.SHA256
