@@ -214,7 +214,7 @@ func (e *encoder) input(spill externalsort.Spill) TableInput {
 // queries writes rows of (source, relation, answer).
 func (e *encoder) queries(ctx context.Context) error {
 	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
-	spill, err := externalsort.WriteRows(ctx, e.params.spillOf(e.chunk, "queries", e.written), e.rows)
+	spill, err := externalsort.Write(ctx, e.params.spillOf(e.chunk, "queries", e.written), externalsort.Rows, slices.Values(e.rows))
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (e *encoder) edges(ctx context.Context) error {
 		e.rows[i] = externalsort.Row{r[2], r[0], r[1]}
 	}
 	e.rows, e.scratch = externalsort.Sort(e.rows, e.scratch)
-	w, err := externalsort.CreateRows(ctx, e.params.spillOf(e.chunk, "edges", e.written))
+	w, err := externalsort.Create(ctx, e.params.spillOf(e.chunk, "edges", e.written), externalsort.Rows)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (t *tableWriter) write(ctx context.Context) (err error) {
 // merge calls each with the rows in order, and the index of their split.
 func (t *tableWriter) merge(ctx context.Context, each func(r externalsort.Row, split int) error) error {
 	counted := 0
-	err := externalsort.MergeRows(ctx, t.spills, t.spillPrefix, func(r externalsort.Row, split int) error {
+	err := externalsort.Merge(ctx, externalsort.Rows, t.spills, t.spillPrefix, func(r externalsort.Row, split int) error {
 		if counted++; counted%CountEvery == 0 {
 			rowsDone.Inc(ctx, CountEvery)
 		}

@@ -224,7 +224,7 @@ func (f *writeNamesFn) write(ctx context.Context, file string, spills []external
 	defer w.Abort()
 	// The ids of names are their positions in this order.
 	sum, names := manifest.NewVocabulary(), int64(0)
-	err = externalsort.MergeNames(ctx, spills, storage.Join(f.Params.Spill, file), func(name []byte) error {
+	err = externalsort.Merge(ctx, externalsort.Names, spills, storage.Join(f.Params.Spill, file), func(name []byte, _ int) error {
 		sum.Add(name)
 		names++
 		return w.Write(name)

@@ -51,7 +51,7 @@ func TestSort(t *testing.T) {
 // write writes rows to a spill file.
 func write(t testing.TB, url string, tag int, rows []Row) Spill {
 	t.Helper()
-	w, err := CreateRows(t.Context(), url)
+	w, err := Create(t.Context(), url, Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestMergeRows(t *testing.T) {
 			return a.tag - b.tag
 		})
 		var got []tagged
-		err := MergeRows(t.Context(), all, folder+"/table", func(r Row, tag int) error {
+		err := Merge(t.Context(), Rows, all, folder+"/table", func(r Row, tag int) error {
 			got = append(got, tagged{r, tag})
 			return nil
 		})
@@ -117,7 +117,7 @@ func TestMergeRows(t *testing.T) {
 func TestSpillsOfOneFile(t *testing.T) {
 	t.Parallel()
 	url := "mem://" + t.Name() + "/rows"
-	w, err := CreateRows(t.Context(), url)
+	w, err := Create(t.Context(), url, Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestSpillsOfOneFile(t *testing.T) {
 	}
 	for i, spill := range all {
 		var got []Row
-		if err := MergeRows(t.Context(), []Spill{spill}, url, func(r Row, _ int) error { got = append(got, r); return nil }); err != nil {
+		if err := Merge(t.Context(), Rows, []Spill{spill}, url, func(r Row, _ int) error { got = append(got, r); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != i || i > 0 && got[i-1] != (Row{int32(i), int32(i - 1), 1}) {
@@ -162,7 +162,7 @@ func TestSorter(t *testing.T) {
 		}
 	}
 	var got []Row
-	err := MergeRows(t.Context(), s.Spills, folder+"/table", func(r Row, _ int) error { got = append(got, r); return nil })
+	err := Merge(t.Context(), Rows, s.Spills, folder+"/table", func(r Row, _ int) error { got = append(got, r); return nil })
 	if want := []Row{{1}, {2}, {2}, {5}, {7, 0, 1}, {9}}; err != nil || len(s.Spills) != 3 || !slices.Equal(got, want) {
 		t.Errorf("%d files of %v, error %v, want 3 of %v", len(s.Spills), got, err, want)
 	}
@@ -189,7 +189,7 @@ func TestMergeNames(t *testing.T) {
 			slices.Sort(names)
 			names = slices.Compact(names)
 			want = append(want, names...)
-			spill, err := WriteNames(t.Context(), fmt.Sprintf("%s/%d", folder, i), func(yield func([]byte) bool) {
+			spill, err := Write(t.Context(), fmt.Sprintf("%s/%d", folder, i), Names, func(yield func([]byte) bool) {
 				for _, name := range names {
 					if !yield([]byte(name)) {
 						return
@@ -204,7 +204,7 @@ func TestMergeNames(t *testing.T) {
 		slices.Sort(want)
 		want = slices.Compact(want)
 		var got []string
-		err := MergeNames(t.Context(), all, folder+"/table", func(name []byte) error { got = append(got, string(name)); return nil })
+		err := Merge(t.Context(), Names, all, folder+"/table", func(name []byte, _ int) error { got = append(got, string(name)); return nil })
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%d spills: %d names, want %d equal ones; error %v", count, len(got), len(want), err)
 		}
@@ -216,7 +216,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	t.Parallel()
 	url := "mem://" + t.Name() + "/spill"
 	rows := write(t, url+"-rows", 0, []Row{{1, 2, 3}, {4, 5, 6}})
-	w, err := create(t.Context(), url+"-names", names)
+	w, err := Create(t.Context(), url+"-names", Names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,10 +230,10 @@ func TestDamageIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	readRows := func(ctx context.Context) error {
-		return MergeRows(ctx, []Spill{rows}, url, func(Row, int) error { return nil })
+		return Merge(ctx, Rows, []Spill{rows}, url, func(Row, int) error { return nil })
 	}
 	readNames := func(ctx context.Context) error {
-		return MergeNames(ctx, []Spill{names}, url, func([]byte) error { return nil })
+		return Merge(ctx, Names, []Spill{names}, url, func([]byte, int) error { return nil })
 	}
 	for _, test := range []struct {
 		url  string
@@ -273,7 +273,7 @@ func TestMergeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	spill := write(t, "mem://"+t.Name()+"/spill", 0, make([]Row, 200_000))
 	merged := 0
-	err := MergeRows(ctx, []Spill{spill}, "", func(Row, int) error { merged++; cancel(); return nil })
+	err := Merge(ctx, Rows, []Spill{spill}, "", func(Row, int) error { merged++; cancel(); return nil })
 	if !errors.Is(err, context.Canceled) || merged > 1<<16 {
 		t.Errorf("%d rows, error %v", merged, err)
 	}
@@ -324,7 +324,7 @@ func BenchmarkMergeRows(b *testing.B) {
 		all = append(all, write(b, fmt.Sprintf("mem://merge/%d", i), 0, sorted))
 	}
 	for b.Loop() {
-		if err := MergeRows(b.Context(), all, "", func(Row, int) error { return nil }); err != nil {
+		if err := Merge(b.Context(), Rows, all, "", func(Row, int) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

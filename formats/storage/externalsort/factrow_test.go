@@ -26,7 +26,7 @@ func TestMergeFactRows(t *testing.T) {
 			}
 			slices.SortFunc(rows, FactRow.Compare)
 			want = append(want, rows...)
-			w, err := CreateFactRows(t.Context(), filepath.Join(folder, fmt.Sprint(file)))
+			w, err := Create(t.Context(), filepath.Join(folder, fmt.Sprint(file)), FactRows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestMergeFactRows(t *testing.T) {
 		}
 		slices.SortFunc(want, FactRow.Compare)
 		var got []FactRow
-		err := MergeFactRows(t.Context(), spills, filepath.Join(folder, "merge"), func(r FactRow) error { got = append(got, r); return nil })
+		err := Merge(t.Context(), FactRows, spills, filepath.Join(folder, "merge"), func(r FactRow, _ int) error { got = append(got, r); return nil })
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%d files: %v\n%s", files, err, diff)
 		}

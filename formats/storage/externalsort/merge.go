@@ -11,30 +11,10 @@ import (
 // fanIn is how many files are merged at a time. Each takes a buffer of 64 KiB.
 const fanIn = 256
 
-// MergeRows calls each with the rows of all spills in order, equal ones in the order of their tags. If there are more
-// than fanIn spills, some are merged to new files first, whose names begin with prefix.
-func MergeRows(ctx context.Context, spills []Spill, prefix string, each func(r Row, tag int) error) error {
-	return mergeAll(ctx, rows, spills, prefix, each)
-}
-
-// MergeFactRows calls each with the fact rows of all spills in order, like MergeRows.
-func MergeFactRows(ctx context.Context, spills []Spill, prefix string, each func(r FactRow) error) error {
-	return mergeAll(ctx, factRows, spills, prefix, func(r FactRow, _ int) error { return each(r) })
-}
-
-// MergeRankedRows calls each with the ranked rows of all spills in order, like MergeRows.
-func MergeRankedRows(ctx context.Context, spills []Spill, prefix string, each func(r RankedRow) error) error {
-	return mergeAll(ctx, rankedRows, spills, prefix, func(r RankedRow, _ int) error { return each(r) })
-}
-
-// MergeNames calls each with the distinct names of all spills in order, as views, like MergeRows.
-func MergeNames(ctx context.Context, spills []Spill, prefix string, each func(name []byte) error) error {
-	return mergeAll(ctx, names, spills, prefix, func(name []byte, _ int) error { return each(name) })
-}
-
-// mergeAll replaces fanIn spills of the most frequent tag by their merge until fanIn are left, or no
-// two have the same tag.
-func mergeAll[T any](ctx context.Context, k kind[T], spills []Spill, prefix string, each func(T, int) error) error {
+// Merge calls each with the records of all spills in order, equal ones in the order of their tags; names as views. If
+// there are more than fanIn spills, some are merged to new files first, whose names begin with prefix: fanIn of the
+// most frequent tag, until fanIn are left, or no two have the same tag.
+func Merge[T any](ctx context.Context, k Kind[T], spills []Spill, prefix string, each func(record T, tag int) error) error {
 	for step := 0; len(spills) > fanIn; step++ {
 		byTag := map[int][]Spill{}
 		tag := spills[0].Tag
@@ -58,8 +38,8 @@ func mergeAll[T any](ctx context.Context, k kind[T], spills []Spill, prefix stri
 }
 
 // mergeToFile merges spills of one tag to a new file.
-func mergeToFile[T any](ctx context.Context, k kind[T], spills []Spill, url string) (Spill, error) {
-	w, err := create(ctx, url, k)
+func mergeToFile[T any](ctx context.Context, k Kind[T], spills []Spill, url string) (Spill, error) {
+	w, err := Create(ctx, url, k)
 	if err != nil {
 		return Spill{}, err
 	}
@@ -98,7 +78,7 @@ func (c *cursors[T]) Less(i, j int) bool {
 }
 
 // merge calls each with the records of all spills in order.
-func merge[T any](ctx context.Context, k kind[T], spills []Spill, each func(record T, tag int) error) error {
+func merge[T any](ctx context.Context, k Kind[T], spills []Spill, each func(record T, tag int) error) error {
 	if k.distinct != nil {
 		each = k.distinct(each)
 	}

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// kind says how records of a type are compared and encoded in spill files.
-type kind[T any] struct {
+// Kind says how records of a type are compared and encoded in spill files.
+type Kind[T any] struct {
 	// codec returns a codec for a new Spill.
 	codec   func() codec[T]
 	compare func(a, b T) int
@@ -23,8 +23,8 @@ type codec[T any] interface {
 	read(r *bufio.Reader) (T, error)
 }
 
-// rows are delivered all, equal ones as often as they were written.
-var rows = kind[Row]{
+// Rows are delivered all, equal ones as often as they were written.
+var Rows = Kind[Row]{
 	codec:   func() codec[Row] { return rowCodec{} },
 	compare: Row.Compare,
 }
@@ -51,14 +51,14 @@ func (rowCodec) read(r *bufio.Reader) (row Row, err error) {
 	return row, err
 }
 
-// factRows are delivered all, like rows.
-var factRows = kind[FactRow]{
+// FactRows are delivered all, like Rows.
+var FactRows = Kind[FactRow]{
 	codec:   func() codec[FactRow] { return numbersCodec[FactRow]{func(r *FactRow) []int32 { return r[:] }} },
 	compare: FactRow.Compare,
 }
 
-// rankedRows are delivered all, like rows.
-var rankedRows = kind[RankedRow]{
+// RankedRows are delivered all, like Rows.
+var RankedRows = Kind[RankedRow]{
 	codec:   func() codec[RankedRow] { return numbersCodec[RankedRow]{func(r *RankedRow) []int32 { return r[:] }} },
 	compare: RankedRow.Compare,
 }
@@ -85,8 +85,8 @@ func (c numbersCodec[T]) read(r *bufio.Reader) (record T, err error) {
 	return record, err
 }
 
-// names are delivered once each, in byte order.
-var names = kind[[]byte]{
+// Names are delivered once each, in byte order.
+var Names = Kind[[]byte]{
 	codec:   func() codec[[]byte] { return new(nameCodec) },
 	compare: bytes.Compare,
 	distinct: func(each func([]byte, int) error) func([]byte, int) error {

@@ -46,7 +46,7 @@ func (s *Sorter) Flush(ctx context.Context) error {
 		return nil
 	}
 	s.rows, s.scratch = Sort(s.rows, s.scratch)
-	spill, err := WriteRows(ctx, s.url(len(s.Spills)), slices.Compact(s.rows))
+	spill, err := Write(ctx, s.url(len(s.Spills)), Rows, slices.Values(slices.Compact(s.rows)))
 	if err != nil {
 		return err
 	}
@@ -54,19 +54,9 @@ func (s *Sorter) Flush(ctx context.Context) error {
 	return nil
 }
 
-// WriteRows writes sorted rows to a spill file.
-func WriteRows(ctx context.Context, url string, sorted []Row) (Spill, error) {
-	return writeAll(ctx, url, rows, slices.Values(sorted))
-}
-
-// WriteNames writes sorted names to a spill file.
-func WriteNames(ctx context.Context, url string, sorted iter.Seq[[]byte]) (Spill, error) {
-	return writeAll(ctx, url, names, sorted)
-}
-
-// writeAll writes sorted records to a spill file at a URL.
-func writeAll[T any](ctx context.Context, url string, k kind[T], sorted iter.Seq[T]) (Spill, error) {
-	w, err := create(ctx, url, k)
+// Write writes sorted records to a spill file.
+func Write[T any](ctx context.Context, url string, k Kind[T], sorted iter.Seq[T]) (Spill, error) {
+	w, err := Create(ctx, url, k)
 	if err != nil {
 		return Spill{}, err
 	}

@@ -28,7 +28,7 @@ const bufferBytes = 1 << 16
 
 // Writer writes sorted records to a spill file, as one Spill or as several in a row.
 type Writer[T any] struct {
-	kind   kind[T]
+	kind   Kind[T]
 	codec  codec[T]
 	out    storage.Writer
 	buffer *bufio.Writer
@@ -36,27 +36,13 @@ type Writer[T any] struct {
 	spill  Spill
 }
 
-func create[T any](ctx context.Context, url string, k kind[T]) (*Writer[T], error) {
+// Create begins a spill file of a kind of records.
+func Create[T any](ctx context.Context, url string, k Kind[T]) (*Writer[T], error) {
 	out, err := storage.Create(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	return &Writer[T]{kind: k, codec: k.codec(), out: out, buffer: bufio.NewWriterSize(out, bufferBytes), spill: Spill{URL: url}}, nil
-}
-
-// CreateRows begins a spill file of rows.
-func CreateRows(ctx context.Context, url string) (*Writer[Row], error) {
-	return create(ctx, url, rows)
-}
-
-// CreateFactRows begins a spill file of fact rows.
-func CreateFactRows(ctx context.Context, url string) (*Writer[FactRow], error) {
-	return create(ctx, url, factRows)
-}
-
-// CreateRankedRows begins a spill file of ranked rows.
-func CreateRankedRows(ctx context.Context, url string) (*Writer[RankedRow], error) {
-	return create(ctx, url, rankedRows)
 }
 
 // Write appends a record, which must not sort before the previous one.
@@ -98,7 +84,7 @@ type reader[T any] struct {
 }
 
 // openSpill opens a spill for a merge; its reader verifies the CRC32C after the last record.
-func openSpill[T any](ctx context.Context, s Spill, k kind[T]) (*reader[T], error) {
+func openSpill[T any](ctx context.Context, s Spill, k Kind[T]) (*reader[T], error) {
 	file, err := storage.OpenRandom(ctx, s.URL)
 	if err != nil {
 		return nil, err

@@ -46,8 +46,8 @@ func TestSetHoldsDistinctNamesInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		if err := externalsort.MergeNames(t.Context(), []externalsort.Spill{spill}, "",
-			func(name []byte) error { got = append(got, string(name)); return nil }); err != nil {
+		if err := externalsort.Merge(t.Context(), externalsort.Names, []externalsort.Spill{spill}, "",
+			func(name []byte, _ int) error { got = append(got, string(name)); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {

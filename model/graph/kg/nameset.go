@@ -83,7 +83,7 @@ func (s *NameSet) grow() {
 
 // Write writes the sorted names to a spill file and empties the set.
 func (s *NameSet) Write(ctx context.Context, url string) (externalsort.Spill, error) {
-	spill, err := externalsort.WriteNames(ctx, url, func(yield func([]byte) bool) {
+	spill, err := externalsort.Write(ctx, url, externalsort.Names, func(yield func([]byte) bool) {
 		for _, e := range s.sorted() {
 			if !yield(s.name(e.offset)) {
 				return

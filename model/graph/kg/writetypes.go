@@ -68,7 +68,7 @@ func WriteTypes(ctx context.Context, p TypesParams) (counts.Types, error) {
 	defer w.Abort()
 	// Repeated rows follow each other.
 	last, typed := externalsort.Row{-1}, make([]bool, p.Entities)
-	err = externalsort.MergeRows(ctx, t.sorter.Spills, storage.Join(p.Spill, file), func(r externalsort.Row, _ int) error {
+	err = externalsort.Merge(ctx, externalsort.Rows, t.sorter.Spills, storage.Join(p.Spill, file), func(r externalsort.Row, _ int) error {
 		if r == last {
 			return nil
 		}

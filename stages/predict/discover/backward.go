@@ -79,7 +79,7 @@ func (f *backwardFn) ProcessElement(ctx context.Context, number int, emit func(S
 	add, end := discovery.Lacking(func(q graph.Query, answers []int32) error { return a.add(ctx, q, answers) })
 	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("%s-%02d", backwardName, number))
 	wantedRecords := 0
-	err = externalsort.MergeRows(ctx, spills, prefix, func(r externalsort.Row, tag int) error {
+	err = externalsort.Merge(ctx, externalsort.Rows, spills, prefix, func(r externalsort.Row, tag int) error {
 		if tag == discovery.IsWanted {
 			wantedRecords++
 		}

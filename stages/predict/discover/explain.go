@@ -25,13 +25,6 @@ func init() {
 	beam.RegisterFunction(sum)
 }
 
-// explain writes the list that is made of selected facts, and explains the facts of a range where it writes its part of
-// the table of explanations.
-func explain(s beam.Scope, p ListParams, selected beam.PCollection) beam.PCollection {
-	ranges := beam.Reshuffle(s, beam.ParDo(s, &cutListFn{Params: p}, selected))
-	return beam.ParDo(s, &textFn{Params: p}, beam.Combine(s, sum, beam.ParDo(s, &explainFn{Params: p}, ranges)))
-}
-
 // factRange is a range of the list, and with gob an element.
 type factRange struct {
 	// Number of Of is the part of explanations, From the number of facts before the range.

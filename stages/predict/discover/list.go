@@ -71,7 +71,9 @@ func List(s beam.Scope, p ListParams) beam.PCollection {
 	if p.Queries.Paths == 0 {
 		return beam.ParDo(s, &writeFn{Params: p}, selected)
 	}
-	return explain(s, p, selected)
+	// The facts of a range are explained where their part of the table of explanations is written.
+	explained := beam.ParDo(s, &explainFn{Params: p}, beam.Reshuffle(s, beam.ParDo(s, &cutListFn{Params: p}, selected)))
+	return beam.ParDo(s, &textFn{Params: p}, beam.Combine(s, sum, explained))
 }
 
 // names returns those of all candidates, and of the answers to the other query of each.
@@ -112,7 +114,7 @@ func (f *selectFn) ProcessElement(ctx context.Context, number int, emit func(Sel
 		return estimate()
 	})
 	prefix := storage.Join(p.Spills.Folder, fmt.Sprintf("best-%02d", number))
-	if err := externalsort.MergeFactRows(ctx, spills, prefix, add); err != nil {
+	if err := externalsort.Merge(ctx, externalsort.FactRows, spills, prefix, func(r externalsort.FactRow, _ int) error { return add(r) }); err != nil {
 		return err
 	}
 	if err := end(); err != nil {
@@ -156,7 +158,7 @@ func (p ListParams) estimate(ctx context.Context, observed []probability.Observa
 
 func writeEntries(ctx context.Context, url string, best *discovery.Best) (externalsort.Spill, error) {
 	best.Sort()
-	w, err := externalsort.CreateRankedRows(ctx, url)
+	w, err := externalsort.Create(ctx, url, externalsort.RankedRows)
 	if err != nil {
 		return externalsort.Spill{}, err
 	}
@@ -225,7 +227,7 @@ func chunks(ctx context.Context, spills []externalsort.Spill, prefix string, lis
 	var entries []discovery.Entry
 	left := listed
 	enough := errors.New("the list is complete")
-	err := externalsort.MergeRankedRows(ctx, spills, prefix, func(r externalsort.RankedRow) error {
+	err := externalsort.Merge(ctx, externalsort.RankedRows, spills, prefix, func(r externalsort.RankedRow, _ int) error {
 		if left == 0 {
 			return enough
 		}

@@ -117,7 +117,7 @@ func (p SpillFolder) writeFacts(ctx context.Context, name string, candidates []d
 	slices.SortFunc(rows, func(a, b externalsort.FactRow) int {
 		return cmp.Or(cmp.Compare(rangeOf(a[0]), rangeOf(b[0])), a.Compare(b))
 	})
-	w, err := externalsort.CreateFactRows(ctx, storage.Join(p.Folder, name))
+	w, err := externalsort.Create(ctx, storage.Join(p.Folder, name), externalsort.FactRows)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (p SpillFolder) writeAnswers(ctx context.Context, name string, candidates [
 			return cmp.Or(cmp.Compare(rangeOf(a[0]), rangeOf(b[0])), a.Compare(b))
 		})
 	}
-	w, err := externalsort.CreateRows(ctx, storage.Join(p.Folder, name))
+	w, err := externalsort.Create(ctx, storage.Join(p.Folder, name), externalsort.Rows)
 	if err != nil {
 		return err
 	}
