@@ -115,18 +115,14 @@ func (p *turtle) directive() {
 		p.fail("@%s is neither @prefix nor @base", word)
 	}
 	p.space()
-	if p.next() != '.' {
-		p.fail("a dot after @%s is missing", word)
-	}
+	p.expect('.', "a dot after @%s is missing", word)
 }
 
 // prefix reads the rest of a declaration.
 func (p *turtle) prefix() {
 	p.space()
 	name := p.word()
-	if p.next() != ':' {
-		p.fail("a colon is missing after the prefix %q", name)
-	}
+	p.expect(':', "a colon is missing after the prefix %q", name)
 	p.space()
 	iri := p.iri()
 	p.prefixes[name] = iri
@@ -304,9 +300,7 @@ func (p *turtle) literal() {
 		}
 	case '^':
 		p.next()
-		if p.next() != '^' {
-			p.fail("a literal's type needs ^^")
-		}
+		p.expect('^', "a literal's type needs ^^")
 		p.space()
 		if p.peek() == '<' {
 			p.iri()
@@ -350,9 +344,7 @@ func (p *turtle) prefixed(prefix string) string {
 // labeled reads a blank node with a label.
 func (p *turtle) labeled() Term {
 	p.next()
-	if p.next() != ':' {
-		p.fail("a blank node begins with _:")
-	}
+	p.expect(':', "a blank node begins with _:")
 	label := p.word()
 	if label == "" {
 		p.fail("a blank node has no label")
@@ -478,6 +470,13 @@ func (s *scanner) next() rune {
 	return r
 }
 
+// expect reads a letter, and fails if it is another one.
+func (s *scanner) expect(r rune, format string, arguments ...any) {
+	if s.next() != r {
+		s.fail(format, arguments...)
+	}
+}
+
 // space skips white space and comments. A text that cannot be read on ends parsing.
 func (s *scanner) space() {
 	for comment := false; ; {
@@ -560,9 +559,7 @@ func isHex(r rune) bool {
 
 // bracketed reads an IRI with its angle brackets and returns what they hold.
 func (s *scanner) bracketed() string {
-	if s.next() != '<' {
-		s.fail("an IRI begins with <")
-	}
+	s.expect('<', "an IRI begins with <")
 	if s.peek() == '<' {
 		s.fail("%v", errStar)
 	}
