@@ -79,9 +79,8 @@ type AnswersWriter struct {
 }
 
 // CreateAnswers begins a file of known answers.
-func CreateAnswers(ctx context.Context, url string) (*AnswersWriter, error) {
-	w := &AnswersWriter{offsets: []int32{0}}
-	var err error
+func CreateAnswers(ctx context.Context, url string) (w *AnswersWriter, err error) {
+	w = &AnswersWriter{offsets: []int32{0}}
 	w.tableWriter, err = createTable(ctx, url, answersSchema, w.columns)
 	return w, err
 }

@@ -51,9 +51,8 @@ type NamesWriter struct {
 }
 
 // CreateNames begins a file of names: Entities or Relations, as the schema says.
-func CreateNames(ctx context.Context, url, schema string) (*NamesWriter, error) {
-	w := &NamesWriter{builder: array.NewStringBuilder(memory.DefaultAllocator)}
-	var err error
+func CreateNames(ctx context.Context, url, schema string) (w *NamesWriter, err error) {
+	w = &NamesWriter{builder: array.NewStringBuilder(memory.DefaultAllocator)}
 	w.tableWriter, err = createTable(ctx, url, namesSchema(schema), func() []arrow.Array {
 		return []arrow.Array{w.builder.NewArray()}
 	})

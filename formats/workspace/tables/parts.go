@@ -168,11 +168,10 @@ type PartsWriter struct {
 }
 
 // CreateParts begins a file of parts of a graph of some size.
-func CreateParts(ctx context.Context, url string, s PartSizes) (*PartsWriter, error) {
-	w := &PartsWriter{sizes: s, last: -1}
+func CreateParts(ctx context.Context, url string, s PartSizes) (w *PartsWriter, err error) {
+	w = &PartsWriter{sizes: s, last: -1}
 	w.forget()
 	schema := s.schema()
-	var err error
 	w.tableWriter, err = createTable(ctx, url, schema, func() []arrow.Array {
 		columns := w.columns(schema)
 		w.forget() // Arrow has encoded them before the next part is added

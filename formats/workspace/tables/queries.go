@@ -29,9 +29,8 @@ type RowsWriter struct {
 }
 
 // createRows begins a file of rows that a check accepts.
-func createRows(ctx context.Context, url string, schema *arrow.Schema, check func(a, b, c int32) error) (*RowsWriter, error) {
-	w := &RowsWriter{check: check}
-	var err error
+func createRows(ctx context.Context, url string, schema *arrow.Schema, check func(a, b, c int32) error) (w *RowsWriter, err error) {
+	w = &RowsWriter{check: check}
 	w.tableWriter, err = createTable(ctx, url, schema, func() []arrow.Array {
 		arrays := make([]arrow.Array, len(w.columns))
 		for i, column := range w.columns {

@@ -42,9 +42,8 @@ type TypesWriter struct {
 }
 
 // CreateTypes begins a file of types.
-func CreateTypes(ctx context.Context, url string) (*TypesWriter, error) {
-	w := &TypesWriter{names: array.NewStringBuilder(memory.DefaultAllocator)}
-	var err error
+func CreateTypes(ctx context.Context, url string) (w *TypesWriter, err error) {
+	w = &TypesWriter{names: array.NewStringBuilder(memory.DefaultAllocator)}
 	w.tableWriter, err = createTable(ctx, url, typesSchema, func() []arrow.Array {
 		columns := []arrow.Array{int32s(w.entities), w.names.NewArray()}
 		w.entities = w.entities[:0] // Arrow has encoded them before the next row is added
