@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,17 +106,11 @@ func HoldsFacts(folder string) bool {
 
 // find returns the first folder of the dataset that exists.
 func (e Entry) find() (string, error) {
-	roots := []string{"data"}
-	if root := os.Getenv(DataVariable); root != "" {
-		roots = []string{root}
-	}
-	var tried []string
-	for _, root := range roots {
-		for _, folder := range []string{filepath.Join(root, e.Name), filepath.Join(root, "inductive", e.Name)} {
-			if info, err := os.Stat(folder); err == nil && info.IsDir() {
-				return folder, nil
-			}
-			tried = append(tried, folder)
+	root := cmp.Or(os.Getenv(DataVariable), "data")
+	tried := []string{filepath.Join(root, e.Name), filepath.Join(root, "inductive", e.Name)}
+	for _, folder := range tried {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return folder, nil
 		}
 	}
 	return "",

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -173,11 +174,7 @@ func read(ctx context.Context, url string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	data, err := io.ReadAll(file)
-	closed := file.Close()
-	if err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err = cmp.Or(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("reading the lock file: %w", err)
 	}
 	return data, nil

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,9 +69,7 @@ func Write(ctx context.Context, folder string, m Manifest) error {
 
 // encode returns the text of a manifest with its defaults, files in order and its checksum.
 func encode(m Manifest) ([]byte, error) {
-	if m.FormatVersion == 0 {
-		m.FormatVersion = FormatVersion
-	}
+	m.FormatVersion = cmp.Or(m.FormatVersion, FormatVersion)
 	if len(m.Configuration) == 0 {
 		m.Configuration = json.RawMessage("{}")
 	}
