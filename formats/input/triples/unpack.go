@@ -26,10 +26,6 @@ type packing struct {
 // magicLength is how many bytes of a file tell its kind. A text may well begin with the letters BZh.
 const magicLength = 10
 
-func prefix(magic string) func([]byte) bool {
-	return func(start []byte) bool { return bytes.HasPrefix(start, []byte(magic)) }
-}
-
 func isBzip2(start []byte) bool {
 	if len(start) < magicLength || !bytes.HasPrefix(start, []byte("BZh")) || start[3] < '1' || start[3] > '9' {
 		return false
@@ -47,7 +43,7 @@ func isZstd(start []byte) bool {
 const maxWindow = 128 << 20
 
 var packings = []packing{
-	{"gzip", ".gz", prefix("\x1f\x8b"), newGzip},
+	{"gzip", ".gz", func(start []byte) bool { return bytes.HasPrefix(start, []byte("\x1f\x8b")) }, newGzip},
 	{"bzip2", ".bz2", isBzip2, func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"zstd", ".zst", isZstd, func(r io.Reader) (io.Reader, error) {
 		// One goroutine: the reader is dropped without a call of Close.

@@ -510,18 +510,13 @@ func (buckets) Exists(ctx context.Context, name string) (bool, error) {
 	if err != nil || key == "" {
 		return false, err
 	}
-	_, err = bucket.Object(key).Attrs(ctx)
-	if err = bucketErrorOrNil(ctx, name, err); errors.Is(err, fs.ErrNotExist) {
+	if _, err = bucket.Object(key).Attrs(ctx); err == nil {
+		return true, nil
+	}
+	if err = bucketError(ctx, "reading", name, err); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return err == nil, err
-}
-
-func bucketErrorOrNil(ctx context.Context, name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return bucketError(ctx, "reading", name, err)
+	return false, err
 }
 
 // Remove removes an object. No object is no error.
