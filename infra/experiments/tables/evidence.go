@@ -94,7 +94,8 @@ func readEvidence(ctx context.Context, folder string) (*evidence, error) {
 		}
 	}
 	var err error
-	if e.Reach, err = readReach(ctx, folder); err != nil {
+	e.Reach = &reachPage{}
+	if e.Reach.Reach, e.Reach.results, err = readList[lists.Reach](ctx, filepath.Join(folder, "reach.json"), lists.ReachResults); err != nil {
 		return nil, err
 	}
 	return e, e.readNotes(filepath.Join(folder, "notes.md"))

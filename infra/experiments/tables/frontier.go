@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,12 +20,6 @@ const chosenFrom = "../../model/learn/frontier.tsv"
 type frontierPage struct {
 	lists.Frontier
 	results map[string]*engine.Result // by the names of the runs
-}
-
-// readFrontier reads the list of a folder, and its results.
-func readFrontier(ctx context.Context, folder string) (*frontierPage, error) {
-	list, results, err := readList[lists.Frontier](ctx, filepath.Join(folder, "frontier.json"), lists.FrontierResults)
-	return &frontierPage{list, results}, err
 }
 
 // studiedPoint is the quality of a choice on a graph after a number of queries.

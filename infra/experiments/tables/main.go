@@ -77,8 +77,8 @@ func pages(ctx context.Context, folder string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := readFrontier(ctx, folder)
-	if err != nil {
+	f := &frontierPage{}
+	if f.Frontier, f.results, err = readList[lists.Frontier](ctx, filepath.Join(folder, "frontier.json"), lists.FrontierResults); err != nil {
 		return nil, err
 	}
 	b, err := readBenchmarks(ctx, filepath.Join(folder, "../bench"))

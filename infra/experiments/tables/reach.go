@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -17,12 +15,6 @@ import (
 type reachPage struct {
 	lists.Reach
 	results map[string]*engine.Result // by the names of the runs
-}
-
-// readReach reads the list of a folder and its results.
-func readReach(ctx context.Context, folder string) (*reachPage, error) {
-	list, results, err := readList[lists.Reach](ctx, filepath.Join(folder, "reach.json"), lists.ReachResults)
-	return &reachPage{list, results}, err
 }
 
 func (p *reachPage) Results(s lists.Set) (measured []*engine.Result) {
