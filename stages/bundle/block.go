@@ -75,7 +75,8 @@ func (p Params) makePieces(ctx context.Context, k int, requests []*request, sour
 	for _, r := range requests {
 		p.makePiece(block, k, r, &made)
 		for _, relation := range r.relations {
-			made.know(answersOf(r.Source, relation))
+			answers := answersOf(r.Source, relation)
+			made.known, made.knownCounts = append(made.known, answers...), append(made.knownCounts, int32(len(answers)))
 		}
 		emit(r.file, made.encode())
 	}

@@ -41,7 +41,10 @@ func Cut(ctx context.Context, h parts.Header, url string) ([]File, error) {
 	if err == nil && number != h.Queries {
 		err = fmt.Errorf("%s has %d queries, not %d", url, number, h.Queries)
 	}
-	return c.done(), err
+	for i := range c.files {
+		c.files[i].Files = len(c.files)
+	}
+	return c.files, err
 }
 
 // takenQueries returns which queries, by their numbers, are taken: the ones that the epochs of a header draw, its
@@ -86,11 +89,4 @@ func (c *cutter) add(number int64, source, relation, answer int32) {
 	f := &c.files[last]
 	f.Numbers, f.Sources = append(f.Numbers, number), append(f.Sources, source)
 	f.Relations, f.Answers = append(f.Relations, relation), append(f.Answers, answer)
-}
-
-func (c *cutter) done() []File {
-	for i := range c.files {
-		c.files[i].Files = len(c.files)
-	}
-	return c.files
 }

@@ -32,8 +32,3 @@ func decodePiece(element []byte) (piece, error) {
 	}
 	return p, d.err
 }
-
-// know adds the known answers of the next relation of the source.
-func (p *piece) know(answers []int32) {
-	p.known, p.knownCounts = append(p.known, answers...), append(p.knownCounts, int32(len(answers)))
-}

@@ -25,10 +25,10 @@ type entry struct {
 	value   any
 }
 
-var cache struct {
+var cache = struct {
 	sync.Mutex
 	entries map[Key]*entry
-}
+}{entries: map[Key]*entry{}}
 
 // Load returns the value of a key in this version, from the cache or by calling load. Versions are
 // compared with ==; a checksum of the file read is one. Concurrent calls with the same key load it
@@ -36,9 +36,6 @@ var cache struct {
 // io.Closer is closed before another version of it is loaded.
 func Load[V any](key Key, version any, load func() (V, error)) (V, error) {
 	cache.Lock()
-	if cache.entries == nil {
-		cache.entries = map[Key]*entry{}
-	}
 	e := cache.entries[key]
 	if e == nil {
 		e = &entry{}
