@@ -17,7 +17,6 @@ import (
 	"tagnet/model/study"
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
@@ -40,7 +39,6 @@ func init() {
 type chooseFn struct {
 	Params CountParams
 
-	loaded      *kg.KG
 	view        *kg.View
 	weights     *propagation.Weights
 	queries     []graph.Query // sorted by source and relation
@@ -49,16 +47,13 @@ type chooseFn struct {
 
 // Setup loads the graph, once per process, and the weights.
 func (f *chooseFn) Setup(ctx context.Context) error {
-	var err error
-	if f.loaded, err = encode.Load(ctx, f.Params.Graph); err != nil {
+	loaded, view, queries, err := f.Params.load(ctx)
+	if err != nil {
 		return err
 	}
-	f.view = f.loaded.View(f.Params.Split)
-	if f.queries, err = f.loaded.Queries(ctx, f.Params.Split); err != nil {
-		return err
-	}
+	f.view, f.queries = view, queries
 	named := f.Params.Model
-	m, err := worker.Model(ctx, checkpoint.Folder(named.Checkpoints), named.Checkpoint, f.loaded)
+	m, err := worker.Model(ctx, checkpoint.Folder(named.Checkpoints), named.Checkpoint, loaded)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model/budget"
@@ -15,19 +14,15 @@ import (
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
 	"tagnet/model/weights/configuration"
-	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
 // sourcesCounted counts sources as they are done.
 var sourcesCounted = worker.NewCounter("messages", "sources_counted")
 
-// CountParams are the parameters of Count.
+// CountParams are the parameters of Count. The messages of the split's queries are counted.
 type CountParams struct {
-	// Graph is the URL of the graph/ folder, which workers load.
-	Graph string
-	// Split names the queries whose messages are counted.
-	Split string
+	Params
 	// Layers, each from 1 to configuration.MaxLayers, and Deltas, each 0 or more, are combined: every
 	// number of layers is counted with every delta.
 	Layers, Deltas []int
@@ -37,20 +32,8 @@ type CountParams struct {
 	// Reach is configuration.Configuration.Reach of the propagation, which counts messages through a part of the graph;
 	// 0 is all. An edge with an end outside of the part counts as empty.
 	Reach int
-	// Folder is the URL of the output folder.
-	Folder string
-	// Lock guards Folder; the zero Lock is never lost.
-	Lock lock.Lock
 	// Model, if not nil, is the model whose choices are counted too.
 	Model *Model
-	// Kernel names the variant of the kernels; see kernel.Named. It does not change the counts of the window.
-	Kernel string
-	// Threads is the most threads of a process, at most one per core; 0 is one per core.
-	Threads int
-	// Words is the most words of 64 sources that a thread searches from at once; see study.SweepParams.
-	Words int
-	// Memory is the budget of a worker process in bytes, for its garbage collector; 0 is none.
-	Memory int64
 }
 
 // Count counts the messages of a split's queries. Input: Shard, all shards of the sources, each of SourcesPerShard.
@@ -82,15 +65,13 @@ type countFn struct {
 // Setup loads the graph, once per process.
 func (f *countFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory) // for the life of the worker process
-	loaded, err := encode.Load(ctx, f.Params.Graph)
+	_, view, queries, err := f.Params.load(ctx)
 	if err != nil {
 		return err
 	}
-	view := loaded.View(f.Params.Split)
-	f.graph, f.entities = view.Graph, view.Entities
+	f.graph, f.entities, f.queries = view.Graph, view.Entities, queries
 	f.trainers.New = func() any { return &trainer{corrector: study.NewCorrector(f.graph)} }
-	f.queries, err = loaded.Queries(ctx, f.Params.Split)
-	return err
+	return nil
 }
 
 // ProcessElement counts a shard of sources and writes its part.
@@ -152,11 +133,6 @@ func (p CountParams) RowsPerSource() int {
 
 // removes reports whether edges are removed for each query.
 func (p CountParams) removes() bool { return p.Remove != configuration.RemoveNone }
-
-// sweep returns the parameters of a search from sources.
-func (p CountParams) sweep(g *graph.Graph, sources []int32, hops int) study.SweepParams {
-	return study.SweepParams{Graph: g, Sources: sources, Hops: hops, Kernel: p.Kernel, Threads: p.Threads, Words: p.Words}
-}
 
 // sourceCounts counts the messages of a source's queries. Their levels are equal, and Levels counts
 // one query, unless each query has a graph of its own because edges are removed from it: then Levels

@@ -11,40 +11,23 @@ import (
 
 	"tagnet/formats/hop"
 	"tagnet/formats/storage"
-	"tagnet/formats/storage/lock"
 	"tagnet/formats/workspace/counts"
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	"tagnet/model/graph"
 	"tagnet/model/graph/kg"
 	"tagnet/model/study"
-	"tagnet/stages/encode"
 	"tagnet/stages/worker"
 )
 
 // sourcesSearched counts sources as they are done.
 var sourcesSearched = worker.NewCounter("distance", "sources_searched")
 
-// SearchParams are the parameters of Search.
+// SearchParams are the parameters of Search. The queries of the split count in the distribution.
 type SearchParams struct {
-	// Graph is the URL of the graph/ folder, which workers load.
-	Graph string
-	// Split is the split whose queries count in the distribution. It also decides which graph is searched.
-	Split string
+	Params
 	// Hops is the largest distance that is searched, at most hop.Most.
 	Hops int
-	// Threads is the most threads that search in a process; 0 is one per core.
-	Threads int
-	// Words is the most words of 64 sources that a thread searches from at once; see SweepParams.
-	Words int
-	// Memory is the budget of a worker process in bytes, a limit for its garbage collector; 0 is no limit.
-	Memory int64
-	// Folder is the URL of the folder that takes the tables.
-	Folder string
-	// Lock guards Folder; the zero Lock is never lost.
-	Lock lock.Lock
-	// Kernel names the variant of the kernels; see kernel.Named. It changes no result.
-	Kernel string
 }
 
 // WrittenTable describes a table that was written, and counts the queries of its sources.
@@ -84,20 +67,12 @@ type searchFn struct {
 // Setup loads the graph, and makes its adjacency without relations, once per process.
 func (f *searchFn) Setup(ctx context.Context) error {
 	budget.Limit(f.Params.Memory)
-	loaded, err := encode.Load(ctx, f.Params.Graph)
-	if err != nil {
-		return err
-	}
-	f.view = loaded.View(f.Params.Split)
-	if f.view.Graph.Edges() <= maxNeighbors {
+	var err error
+	if _, f.view, f.queries, err = f.Params.load(ctx); err == nil && f.view.Graph.Edges() <= maxNeighbors {
 		f.neighbors, err = worker.Load(worker.Key{Kind: "neighbors", URL: f.Params.Graph}, f.view, func() (*study.Neighbors, error) {
 			return study.NewNeighbors(f.view.Graph), nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	f.queries, err = loaded.Queries(ctx, f.Params.Split)
 	return err
 }
 
@@ -110,10 +85,8 @@ func (f *searchFn) ProcessElement(ctx context.Context, shard Shard, emit func(Wr
 		return err
 	}
 	defer w.Abort()
-	params := study.SweepParams{
-		Graph: f.view.Graph, Sources: shard.Sources, Hops: f.Params.Hops, Kernel: f.Params.Kernel,
-		Gather: study.Gather{Distances: true}, Threads: f.Params.Threads, Words: f.Params.Words, Neighbors: f.neighbors,
-	}
+	params := f.Params.sweep(f.view.Graph, shard.Sources, f.Params.Hops)
+	params.Gather, params.Neighbors = study.Gather{Distances: true}, f.neighbors
 	err = study.Sweep(ctx, params, f.row, func(source int32, row searchedRow) error {
 		for _, distance := range row.answers {
 			written.ByDistance[distance]++

@@ -35,7 +35,7 @@ func TestSearch(t *testing.T) {
 		g, queries := k.View(split).Graph, queriesOf(t, k, split)
 		searcher, want, got := graph.NewSearcher(g), make([]uint8, g.Entities), make([]uint8, g.Entities)
 		for _, perShard := range []int{g.Entities, 7} {
-			p := study.SearchParams{Graph: folder, Split: split, Hops: 3, Folder: fmt.Sprintf("%s-%s-%d", folder, split, perShard)}
+			p := study.SearchParams{Params: study.Params{Graph: folder, Split: split, Folder: fmt.Sprintf("%s-%s-%d", folder, split, perShard)}, Hops: 3}
 			sources := make([]int32, g.Entities)
 			for i := range sources {
 				sources[i] = int32(i)
@@ -132,7 +132,8 @@ func TestCount(t *testing.T) {
 		}
 		count := func(to string, perShard, threads int) map[string]string {
 			p := study.CountParams{
-				Graph: folder, Split: c.split, Layers: []int{4, 2}, Deltas: []int{0, 1, 6}, Remove: c.remove, Reach: c.reach, Folder: to, Threads: threads,
+				Params: study.Params{Graph: folder, Split: c.split, Folder: to, Threads: threads},
+				Layers: []int{4, 2}, Deltas: []int{0, 1, 6}, Remove: c.remove, Reach: c.reach,
 			}
 			if err := stagetest.Run(t, func(s beam.Scope) { study.Count(s, beam.CreateList(s, study.Shards(sources, perShard)), p) }); err != nil {
 				t.Fatal(err)

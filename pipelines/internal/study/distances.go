@@ -176,8 +176,9 @@ func show(e *command.Environment, at string, d counts.Distribution, always bool)
 // params returns the parameters of a search within --memory.
 func (f *distancesFlags) params(ctx context.Context, e *command.Environment, m manifest.Manifest, sources int) (study.SearchParams, error) {
 	p := study.SearchParams{
-		Graph: e.Workspace.Graph(), Split: f.split, Hops: f.hops, Folder: e.Workspace.Distances(f.split),
-		Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel),
+		Params: study.Params{Graph: e.Workspace.Graph(), Split: f.split, Folder: e.Workspace.Distances(f.split),
+			Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel)},
+		Hops: f.hops,
 	}
 	if len(kg.EdgeFiles(m, f.split)) == 0 || kg.EntitiesOf(m, f.split) < 1 {
 		return p, fmt.Errorf("%s has no edges for --split %s; run %s", p.Graph, f.split, e.Workspace.Command("preprocess", "--force"))

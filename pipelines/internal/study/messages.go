@@ -176,8 +176,9 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 // from how many sources each searches at once.
 func (f *messagesFlags) params(e *command.Environment, sizes budget.Sizes, model *study.Model, sources int) (study.CountParams, error) {
 	p := study.CountParams{
-		Graph: e.Workspace.Graph(), Split: f.split, Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach,
-		Folder: e.Workspace.Messages(f.split), Model: model, Kernel: e.Variant(f.kernel), Memory: f.memory * budget.MiB,
+		Params: study.Params{Graph: e.Workspace.Graph(), Split: f.split, Folder: e.Workspace.Messages(f.split),
+			Memory: f.memory * budget.MiB, Kernel: e.Variant(f.kernel)},
+		Layers: f.layerList, Deltas: f.deltaList, Remove: f.remove, Reach: f.reach, Model: model,
 	}
 	sizes.Sources = int64(sources)
 	rows := budget.Shards * int64(p.RowsPerSource()) * min(sizes.Sources, int64(p.SourcesPerShard(int(sizes.Entities), sizes.Edges)))

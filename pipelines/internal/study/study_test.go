@@ -62,8 +62,8 @@ func TestGraphs(t *testing.T) {
 	command.InitBeam()
 	sources := []int32{0, 1, 2}
 	for name, p := range map[string]*beam.Pipeline{
-		"distances": BuildDistances(sources, 3, study.SearchParams{Folder: "mem://distances", Split: "test", Hops: 2}),
-		"messages":  BuildMessages(sources, 3, study.CountParams{Graph: "mem://graph", Split: "test", Folder: "mem://messages"}),
+		"distances": BuildDistances(sources, 3, study.SearchParams{Params: study.Params{Folder: "mem://distances", Split: "test"}, Hops: 2}),
+		"messages":  BuildMessages(sources, 3, study.CountParams{Params: study.Params{Graph: "mem://graph", Split: "test", Folder: "mem://messages"}}),
 	} {
 		pipelinetest.Golden(t, name, pipelinetest.Graph(t, p))
 	}
