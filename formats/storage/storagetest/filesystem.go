@@ -19,16 +19,26 @@ import (
 // FileSystem checks what every file system promises, in an empty folder of it.
 func FileSystem(t *testing.T, folder string) {
 	Operations(t, folder)
-	t.Run("readers of a file that is replaced", func(t *testing.T) { testReplaced(t, folder) })
+	t.Run("readers of a file that is replaced", func(t *testing.T) {
+		defer storage.RemoveAll(t.Context(), folder)
+		testReplaced(t, folder)
+	})
 }
 
 // Operations checks what FileSystem checks, but for readers beside a writer, whose requests are of any number.
 func Operations(t *testing.T, folder string) {
-	t.Run("absent", func(t *testing.T) { testAbsent(t, folder) })
-	t.Run("write and read", func(t *testing.T) { testWriteRead(t, folder) })
-	t.Run("random", func(t *testing.T) { testRandom(t, folder) })
-	t.Run("atomic", func(t *testing.T) { testAtomic(t, folder) })
-	t.Run("list and remove", func(t *testing.T) { testListRemove(t, folder) })
+	for _, test := range []struct {
+		name string
+		test func(t *testing.T, folder string)
+	}{
+		{"absent", testAbsent}, {"write and read", testWriteRead}, {"random", testRandom}, {"atomic", testAtomic}, {"list and remove", testListRemove},
+		{"compare and swap", testCompareAndSwap}, {"clear", testClear},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			defer storage.RemoveAll(t.Context(), folder)
+			test.test(t, folder)
+		})
+	}
 	t.Run("writable", func(t *testing.T) {
 		if err := storage.CheckWritable(t.Context(), storage.Join(folder, "new", "folder")); err != nil {
 			t.Error(err)
@@ -37,8 +47,6 @@ func Operations(t *testing.T, folder string) {
 			t.Errorf("left %q, error %v", left, err)
 		}
 	})
-	t.Run("compare and swap", func(t *testing.T) { testCompareAndSwap(t, folder) })
-	t.Run("clear", func(t *testing.T) { testClear(t, folder) })
 	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -46,6 +54,13 @@ func Operations(t *testing.T, folder string) {
 			t.Errorf("error %v", err)
 		}
 	})
+}
+
+func write(t *testing.T, url string, content []byte) {
+	t.Helper()
+	if err := storage.WriteFile(t.Context(), url, content); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // testAbsent checks that an absent file is an error to read, but not to remove or list.
@@ -77,12 +92,9 @@ func testAbsent(t *testing.T, folder string) {
 // testWriteRead checks that files are read as they were written, by all ways of reading.
 func testWriteRead(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	url := storage.Join(folder, "a", "b c", "ä.bin")
 	for _, content := range [][]byte{[]byte("first"), {}, bytes.Repeat([]byte("0123456789"), 100_000)} {
-		if err := storage.WriteFile(ctx, url, content); err != nil {
-			t.Fatal(err)
-		}
+		write(t, url, content)
 		got, err := storage.ReadFile(ctx, url)
 		if err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes read of %d, error %v", len(got), len(content), err)
@@ -108,11 +120,8 @@ func testWriteRead(t *testing.T, folder string) {
 // testRandom reads ranges, also beyond the end.
 func testRandom(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	url := storage.Join(folder, "digits")
-	if err := storage.WriteFile(ctx, url, []byte("0123456789")); err != nil {
-		t.Fatal(err)
-	}
+	write(t, url, []byte("0123456789"))
 	r, err := storage.OpenRandom(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -145,11 +154,8 @@ func testRandom(t *testing.T, folder string) {
 // testAtomic checks that readers see the old file until Commit, and no trace of one that is aborted.
 func testAtomic(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	url := storage.Join(folder, "f")
-	if err := storage.WriteFile(ctx, url, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	write(t, url, []byte("old"))
 	check := func(when, want string) {
 		t.Helper()
 		if got, err := storage.ReadFile(ctx, url); string(got) != want || err != nil {
@@ -197,12 +203,9 @@ func testAtomic(t *testing.T, folder string) {
 // remote storage may instead refuse to read the rest of what was replaced.
 func testReplaced(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	url := storage.Join(folder, "f")
 	content := func(i int) []byte { return bytes.Repeat([]byte{byte('a' + i%2)}, 20_000*(1+i%2)) }
-	if err := storage.WriteFile(ctx, url, content(0)); err != nil {
-		t.Fatal(err)
-	}
+	write(t, url, content(0))
 	var ended atomic.Bool
 	var readers sync.WaitGroup
 	for range 2 {
@@ -236,12 +239,9 @@ func testReplaced(t *testing.T, folder string) {
 // testListRemove checks that a folder's name is no prefix of others: a/ is listed and removed without ab/.
 func testListRemove(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	var want []string
 	for _, name := range []string{"a/2", "a/1", "a/b/3", "ab/4", "a.txt"} {
-		if err := storage.WriteFile(ctx, storage.Join(folder, name), []byte(name)); err != nil {
-			t.Fatal(err)
-		}
+		write(t, storage.Join(folder, name), []byte(name))
 		want = append(want, storage.Join(folder, name))
 	}
 	slices.Sort(want)
@@ -262,7 +262,6 @@ func testListRemove(t *testing.T, folder string) {
 // testCompareAndSwap takes a file through swaps that fail and that succeed, then lets callers compete: one wins.
 func testCompareAndSwap(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	url := storage.Join(folder, "new", "lock")
 	one, two := []byte("one"), []byte("second")
 	// One caller: each swap succeeds only if old is the content; nil is no file.
@@ -300,9 +299,7 @@ func testCompareAndSwap(t *testing.T, folder string) {
 			t.Fatal(err)
 		}
 		if round.from != nil {
-			if err := storage.WriteFile(ctx, url, round.from); err != nil {
-				t.Fatal(err)
-			}
+			write(t, url, round.from)
 		}
 		var winners atomic.Int64
 		var callers sync.WaitGroup
@@ -334,12 +331,9 @@ func testCompareAndSwap(t *testing.T, folder string) {
 // testClear checks that all files of a folder but the kept one are removed.
 func testClear(t *testing.T, folder string) {
 	ctx := t.Context()
-	defer storage.RemoveAll(ctx, folder)
 	kept := storage.Join(folder, "kept")
 	for _, url := range []string{kept, storage.Join(folder, "other"), storage.Join(folder, "a", "b")} {
-		if err := storage.WriteFile(ctx, url, []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		write(t, url, []byte("x"))
 	}
 	if err := storage.Clear(ctx, folder, kept); err != nil {
 		t.Fatal(err)
