@@ -56,21 +56,11 @@ type results struct {
 
 // answerOne answers the query of a URL.
 func (s *server) answerOne(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "source", "relation", "k", "known", "candidates", "format")
-	if err != nil {
-		return err
-	}
-	q := request{query: query{p.text("source"), p.text("relation")}}
-	if q.K, err = p.number("k"); err != nil {
-		return err
-	}
-	if q.Known, err = p.flag("known"); err != nil {
-		return err
-	}
-	q.Candidates = p.text("candidates")
-	table, err := p.csv()
-	if err != nil {
-		return err
+	p := parameters(r, "source", "relation", "k", "known", "candidates", "format")
+	q := request{query: query{p.text("source"), p.text("relation")}, K: p.number("k"), Known: p.flag("known"), Candidates: p.text("candidates")}
+	table := p.csv()
+	if p.err != nil {
+		return p.err
 	}
 	response, err := s.answer(r.Context(), q)
 	switch {
@@ -162,19 +152,13 @@ func (s *server) answer(ctx context.Context, q request) (results, error) {
 	return response, nil
 }
 
-// The failures of a query that is not complete.
-var (
-	errNoSource   = invalid("source is missing: want the name of an entity")
-	errNoRelation = invalid("relation is missing: want the name of a relation, with a leading ~ for the inverse one")
-)
-
 // complete returns a query that has a source and a relation.
 func (q query) complete() (model.Query, error) {
 	switch {
 	case q.Source == nil:
-		return model.Query{}, errNoSource
+		return model.Query{}, missing("source", entityName)
 	case q.Relation == nil:
-		return model.Query{}, errNoRelation
+		return model.Query{}, missing("relation", relationName)
 	}
 	return model.Query{Source: *q.Source, Relation: *q.Relation}, nil
 }

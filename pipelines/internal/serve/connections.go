@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -90,10 +91,8 @@ func (c *connections) count(states ...http.ConnState) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, connection := range c.open {
-		for _, state := range states {
-			if connection.state == state {
-				n++
-			}
+		if slices.Contains(states, connection.state) {
+			n++
 		}
 	}
 	return n

@@ -10,15 +10,12 @@ import (
 )
 
 // csv returns whether the parameter format wants a table instead of JSON.
-func (v values) csv() (bool, error) {
+func (v *values) csv() bool {
 	format := v.text("format")
-	switch {
-	case format == nil || *format == "json":
-		return false, nil
-	case *format == "csv":
-		return true, nil
+	if format != nil && *format != "json" && *format != "csv" {
+		v.fail("format is %q: want json or csv", *format)
 	}
-	return false, invalid("format is %q: want json or csv", *format)
+	return format != nil && *format == "csv"
 }
 
 // writeCSV writes the answers of a query as a table with a header. Names are as the data has them.

@@ -28,41 +28,23 @@ type explanation struct {
 
 // explain answers why an entity is an answer of a query.
 func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "source", "relation", "answer", "k", "walks", "drawing")
-	if err != nil {
-		return err
-	}
-	answer := p.text("answer")
-	asked, err := query{p.text("source"), p.text("relation")}.complete()
-	switch {
-	case err != nil:
-		return err
-	case answer == nil:
-		return invalid("answer is missing: want the name of an entity")
-	}
-	// Parameters of the URL become options of the model.
-	drawing, err := p.flag("drawing")
-	if err != nil {
-		return err
-	}
+	p := parameters(r, "source", "relation", "answer", "k", "walks", "drawing")
+	asked := model.Query{Source: p.needed("source", entityName), Relation: p.needed("relation", relationName)}
+	answer, drawing := p.needed("answer", entityName), p.flag("drawing")
 	var options []model.ExplainOption
-	walks, err := p.flag("walks")
-	if err != nil {
-		return err
-	}
-	if walks {
+	if p.flag("walks") {
 		options = append(options, model.Walks())
 	}
-	k, err := p.count("k", usualPaths, mostPaths)
-	if err != nil {
-		return err
+	k := p.count("k", usualPaths, mostPaths)
+	if p.err != nil {
+		return p.err
 	}
-	found, err := s.model.Explain(r.Context(), asked, *answer, k, options...)
+	found, err := s.model.Explain(r.Context(), asked, answer, k, options...)
 	if err != nil {
 		return err
 	}
 	// The reasons and paths, and the chart of them for the page.
-	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: *answer, Explanation: found, Weights: s.model.PathWeights()}
+	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: answer, Explanation: found, Weights: s.model.PathWeights()}
 	if drawing {
 		drawn := found.Paths
 		for i, reason := range found.Reasons {

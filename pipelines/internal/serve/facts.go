@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -37,36 +38,22 @@ type relationOfFact struct {
 
 // showEntity answers with an entity's types and relations, and neighbors of each.
 func (s *server) showEntity(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "entity", "neighbors", "limit", "offset")
-	if err != nil {
-		return err
+	p := parameters(r, "entity", "neighbors", "limit", "offset")
+	limit, offset := p.page(usualRelations, mostRelations)
+	neighbors := *cmp.Or(p.number("neighbors"), new(int))
+	if neighbors < 0 || neighbors > mostNeighbors {
+		p.fail("neighbors is %d: want 0 to %d", neighbors, mostNeighbors)
 	}
-	limit, offset, err := p.page(usualRelations, mostRelations)
-	if err != nil {
-		return err
+	entity := p.needed("entity", entityName)
+	if p.err != nil {
+		return p.err
 	}
-	neighbors, err := p.number("neighbors")
-	switch {
-	case err != nil:
-		return err
-	case neighbors == nil:
-		neighbors = new(int)
-	case *neighbors < 0 || *neighbors > mostNeighbors:
-		return invalid("neighbors is %d: want 0 to %d", *neighbors, mostNeighbors)
-	}
-	entity := p.text("entity")
-	if entity == nil {
-		return errNoEntity
-	}
-	response, err := s.describe(r.Context(), *entity, offset, limit, *neighbors)
+	response, err := s.describe(r.Context(), entity, offset, limit, neighbors)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, response)
 }
-
-// errNoEntity is the failure of a request about no entity.
-var errNoEntity = invalid("entity is missing: want the name of an entity")
 
 // describe returns what is known of an entity: at most limit of its relations, without the first offset ones.
 func (s *server) describe(ctx context.Context, entity string, offset, limit, neighbors int) (response entityResponse, err error) {
@@ -104,24 +91,15 @@ type factsResponse struct {
 
 // listFacts lists the known facts of an entity with a relation.
 func (s *server) listFacts(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "entity", "relation", "limit", "offset")
+	p := parameters(r, "entity", "relation", "limit", "offset")
+	limit, offset := p.page(usualFacts, mostFacts)
+	entity, relation := p.needed("entity", entityName), p.needed("relation", relationName)
+	if p.err != nil {
+		return p.err
+	}
+	names, all, err := s.model.Known(r.Context(), model.Query{Source: entity, Relation: relation}, offset, limit)
 	if err != nil {
 		return err
 	}
-	limit, offset, err := p.page(usualFacts, mostFacts)
-	if err != nil {
-		return err
-	}
-	entity, relation := p.text("entity"), p.text("relation")
-	switch {
-	case entity == nil:
-		return errNoEntity
-	case relation == nil:
-		return errNoRelation
-	}
-	names, all, err := s.model.Known(r.Context(), model.Query{Source: *entity, Relation: *relation}, offset, limit)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, factsResponse{*entity, relationOfFact{*relation, all, append([]string{}, names...)}})
+	return writeJSON(w, http.StatusOK, factsResponse{entity, relationOfFact{relation, all, append([]string{}, names...)}})
 }

@@ -62,29 +62,20 @@ var listOrders = map[string]func(*listedFact) string{"probability": func(*listed
 	"relation": func(f *listedFact) string { return f.Relation }, "tail": func(f *listedFact) string { return f.Tail }}
 
 // among returns what a table has for the value of a parameter, or for the usual one without it.
-func among[T any](p values, name, usual string, table map[string]T) (value string, has T, err error) {
+func among[T any](p *values, name, usual string, table map[string]T) (value string, has T) {
 	value = *cmp.Or(p.text(name), &usual)
 	has, known := table[value]
 	if !known {
-		err = invalid("%s is %q: want %s", name, value, strings.Join(slices.Sorted(maps.Keys(table)), ", "))
+		p.fail("%s is %q: want %s", name, value, strings.Join(slices.Sorted(maps.Keys(table)), ", "))
 	}
-	return value, has, err
+	return value, has
 }
 
 // showList answers with the newest list of new facts of the run, or with a file of it.
 func (s *server) showList(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "relation", "name", "judged", "sort", "limit", "offset", "format")
-	if err != nil {
-		return err
-	}
-	limit, offset, err := p.page(usualListed, mostListed)
-	if err != nil {
-		return err
-	}
-	format, kind, err := among(p, "format", "json", listFormats)
-	if err != nil {
-		return err
-	}
+	p := parameters(r, "relation", "name", "judged", "sort", "limit", "offset", "format")
+	limit, offset := p.page(usualListed, mostListed)
+	format, kind := among(p, "format", "json", listFormats)
 	response, err := s.list(r.Context(), p)
 	switch {
 	case err != nil:
@@ -99,18 +90,15 @@ func (s *server) showList(w http.ResponseWriter, r *http.Request) error {
 }
 
 // list returns the newest list with all facts that match the parameters, in their order.
-func (s *server) list(ctx context.Context, p values) (response listResponse, err error) {
+func (s *server) list(ctx context.Context, p *values) (response listResponse, err error) {
 	response = listResponse{Listed: []listedFact{}, Relations: []string{}, Judging: s.takesVerdicts}
 	keep, err := s.matching(ctx, p)
 	if err != nil {
 		return response, err
 	}
-	_, order, err := among(p, "sort", "probability", listOrders)
-	if err != nil {
-		return response, err
-	}
-	if s.workspace.Root() == "" {
-		return response, nil
+	_, order := among(p, "sort", "probability", listOrders)
+	if p.err != nil || s.workspace.Root() == "" {
+		return response, p.err
 	}
 	if response.Name, err = s.workspace.NewestList(ctx); err != nil || response.Name == "" {
 		return response, err
@@ -144,10 +132,10 @@ func (s *server) list(ctx context.Context, p values) (response listResponse, err
 }
 
 // matching returns a function that sets a fact's verdict, and reports whether the parameters want the fact.
-func (s *server) matching(ctx context.Context, p values) (func(*listedFact) bool, error) {
-	withJudged, err := p.flag("judged")
-	if err != nil {
-		return nil, err
+func (s *server) matching(ctx context.Context, p *values) (func(*listedFact) bool, error) {
+	withJudged := p.flag("judged")
+	if p.err != nil {
+		return nil, p.err
 	}
 	judged, err := s.judged(ctx)
 	relation, name, named := p.text("relation"), p.text("name"), map[string]bool{}

@@ -1,6 +1,9 @@
 package serve
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+)
 
 // relationsResponse is the response of /relations.
 type relationsResponse struct {
@@ -23,12 +26,12 @@ type entitiesResponse struct {
 
 // listRelations lists the names of all relations, or of the relations that an entity can have.
 func (s *server) listRelations(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "entity")
-	if err != nil {
-		return err
-	}
+	p := parameters(r, "entity")
 	entity := p.text("entity")
-	if entity == nil {
+	switch {
+	case p.err != nil:
+		return p.err
+	case entity == nil:
 		return write(w, http.StatusOK, "application/json", s.relations)
 	}
 	own, err := s.model.RelationsOf(r.Context(), *entity)
@@ -62,26 +65,19 @@ func (s *server) listTypes(w http.ResponseWriter, r *http.Request) error {
 
 // listEntities lists the first entities whose names have a prefix, or contain a text.
 func (s *server) listEntities(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "prefix", "contains", "count")
-	if err != nil {
-		return err
-	}
-	count, err := p.count("count", usualEntities, mostEntities)
-	if err != nil {
-		return err
-	}
+	p := parameters(r, "prefix", "contains", "count")
+	count := p.count("count", usualEntities, mostEntities)
 	var response entitiesResponse
 	prefix, text := p.text("prefix"), p.text("contains")
 	switch {
+	case p.err != nil:
+		return p.err
 	case prefix != nil && text != nil:
 		return invalid("prefix and contains exclude each other: leave one of them out")
 	case text != nil:
 		response.Entities, response.More = s.names.Containing(r.Context(), *text, count)
 	default:
-		if prefix == nil {
-			prefix = new(string)
-		}
-		response.Entities, response.More = s.names.WithPrefix(r.Context(), *prefix, count)
+		response.Entities, response.More = s.names.WithPrefix(r.Context(), *cmp.Or(prefix, new(string)), count)
 	}
 	response.Entities = append([]string{}, response.Entities...) // a list in JSON, too, if it is empty
 	return writeJSON(w, http.StatusOK, response)

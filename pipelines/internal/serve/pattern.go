@@ -24,9 +24,6 @@ type patternRequest struct {
 
 // match answers a pattern.
 func (s *server) match(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parameters(r); err != nil {
-		return err
-	}
 	q, err := decode[patternRequest](w, r, []string{"pattern", "answer", "k", "bindings", "stated"}, "pattern")
 	if err != nil {
 		return err

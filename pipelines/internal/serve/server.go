@@ -118,7 +118,7 @@ func (common *shared) server(o settings) (*server, error) {
 		{http.MethodPost, "/answer", true, withoutParameters(s.answerBody)},
 		{http.MethodGet, "/explain", true, s.explain},
 		{http.MethodGet, "/score", true, s.score},
-		{http.MethodPost, "/pattern", true, s.match},
+		{http.MethodPost, "/pattern", true, withoutParameters(s.match)},
 		{http.MethodGet, "/entities", false, s.listEntities},
 		{http.MethodGet, "/entity", true, s.showEntity},
 		{http.MethodGet, "/facts", true, s.listFacts},

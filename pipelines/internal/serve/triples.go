@@ -33,23 +33,14 @@ type scoreResponse struct {
 
 // score scores a triple, or without a relation the best ones of a head and a tail.
 func (s *server) score(w http.ResponseWriter, r *http.Request) error {
-	p, err := parameters(r, "head", "relation", "tail", "k")
-	if err != nil {
-		return err
-	}
-	head, tail := p.text("head"), p.text("tail")
-	switch {
-	case head == nil:
-		return invalid("head is missing: want the name of an entity")
-	case tail == nil:
-		return invalid("tail is missing: want the name of an entity")
-	}
-	k, err := p.count("k", usualAnswers, mostAnswers)
-	if err != nil {
-		return err
+	p := parameters(r, "head", "relation", "tail", "k")
+	head, tail := p.needed("head", entityName), p.needed("tail", entityName)
+	k := p.count("k", usualAnswers, mostAnswers)
+	if p.err != nil {
+		return p.err
 	}
 	state := s.probabilities() // not later, when there may be some that the triples lack
-	scored, err := s.scored(r.Context(), *head, p.text("relation"), *tail, k)
+	scored, err := s.scored(r.Context(), head, p.text("relation"), tail, k)
 	if err != nil {
 		return err
 	}
