@@ -146,35 +146,35 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	outputs := append([]string{predict.AnswersFile, predict.AnsweredFile, predict.AnswersTable + "/"}, a.ExplanationOutputs()...)
-	made, err := a.writeAnswers(ctx, answersJob{a.queries, a.loads(), a.params, a.recorded, outputs}, a.followBackward, a.FollowExplanations)
+	made, err := a.writeAnswers(ctx, answersJob{a.queries, "queries", "scoring", a.loads(), a.writeTables, a.build, a.recorded, outputs}, a.followBackward, a.FollowExplanations)
 	if err != nil {
 		return err
 	}
 	return a.show(ctx, made)
 }
 
-// answersJob is the job that makes the outputs for a number of queries.
+// answersJob is the job that makes the outputs for a number of queries, or of another unit.
 type answersJob struct {
-	queries int64
-	loads   []command.Load // of its steps
-	params  func(held lock.Lock, announce string) predict.AskParams
-	// recorded returns the configuration for the manifest.
-	recorded func() any
-	outputs  []string
+	count       int64
+	unit, title string
+	loads       []command.Load                  // of its steps
+	write       func(ctx context.Context) error // what workers read of the flags
+	build       func(held lock.Lock, announce string) *beam.Pipeline
+	recorded    func() any // the configuration for the manifest
+	outputs     []string
 }
 
-// writeAnswers makes the outputs, unless they are there: it writes the tables of queries and lists, then runs the job.
-// Each of followers is for Job.
+// writeAnswers makes the outputs, unless they are there. Each of followers is for Job.
 func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
-	output := a.NewOutput("ask", a.folder, j.queries, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{Build(j.params(lock.Lock{}, ""))} })
+	output := a.NewOutput("ask", a.folder, j.count, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{j.build(lock.Lock{}, "")} })
 	output.Outputs = append(j.outputs, a.skippedOutputs()...)
-	output.Cheap = a.flags.queries != "" && a.Output("") == "" // answers to a file are overwritten without --force
+	output.Cheap = a.flags.relation == "" && a.Output("") == "" // answers to a file, and of patterns, are overwritten without --force
 	return a.Write(ctx, &output, j.recorded, func() (map[string]int64, error) {
-		if err := a.writeTables(output.Lock().Guard(ctx)); err != nil {
+		if err := j.write(output.Lock().Guard(ctx)); err != nil {
 			return nil, err
 		}
-		build := func(announce string) *beam.Pipeline { return Build(j.params(output.Lock(), announce)) }
-		return map[string]int64{"queries": j.queries}, a.Job(ctx, "scoring", j.queries, "queries", build, followers...)
+		build := func(announce string) *beam.Pipeline { return j.build(output.Lock(), announce) }
+		return map[string]int64{j.unit: j.count}, a.Job(ctx, j.title, j.count, j.unit, build, followers...)
 	})
 }
 
@@ -286,13 +286,7 @@ func (a *asking) loads() []command.Load {
 	return append(loads, a.ExplanationLoads(step, shards)...)
 }
 
-// Build returns the Beam pipeline that answers queries, or scores triples or pairs.
-func Build(p predict.AskParams) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	if p.Queries.TableKind == workload.GivenQueries {
-		predict.Answers(scope, p)
-	} else {
-		predict.Triples(scope, p)
-	}
-	return pipeline
+// build returns the Beam pipeline that answers queries.
+func (a *asking) build(held lock.Lock, announce string) *beam.Pipeline {
+	return command.BeamPipeline(predict.Answers, a.params(held, announce))
 }

@@ -3,6 +3,8 @@ package ask
 import (
 	"testing"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/pipelinetest"
@@ -12,10 +14,13 @@ import (
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	for name, given := range map[string]workload.TableKind{"queries": workload.GivenQueries, "triples": workload.GivenTriples} {
+	for name, given := range map[string]struct {
+		kind  workload.TableKind
+		stage func(beam.Scope, predict.AskParams) beam.PCollection
+	}{"queries": {workload.GivenQueries, predict.Answers}, "triples": {workload.GivenTriples, predict.Triples}} {
 		p := predict.AskParams{Folder: "mem://answers", Params: predict.Params{Model: predict.WorkerModel{Checkpoint: "epoch-001"}}}
-		p.Queries = workload.Params{Queries: "mem://queries.arrow", TableKind: given, QueriedGraph: workload.QueriedGraph{Graph: "mem://graph", Split: "test"}}
-		pipelinetest.Golden(t, name, pipelinetest.Graph(t, Build(p)))
+		p.Queries = workload.Params{Queries: "mem://queries.arrow", TableKind: given.kind, QueriedGraph: workload.QueriedGraph{Graph: "mem://graph", Split: "test"}}
+		pipelinetest.Golden(t, name, pipelinetest.Graph(t, command.BeamPipeline(given.stage, p)))
 	}
 }
 

@@ -103,7 +103,10 @@ func (g *givenPatterns) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := g.write(ctx)
+	n := int64(len(g.texts))
+	loads := []command.Load{{Step: "predict.matches", Elements: n, Unit: "patterns"}}
+	made, err := g.writeAnswers(ctx, answersJob{n, "patterns", "answering", loads, g.writeTexts, g.build, g.recorded,
+		[]string{predict.MatchesFile, predict.MatchesTable + "/", predict.PatternsFile}})
 	if err != nil {
 		return err
 	}
@@ -156,33 +159,15 @@ func (g *givenPatterns) recorded() any {
 	return r
 }
 
-// params returns the parameters of the pipeline.
-func (g *givenPatterns) params(held lock.Lock, announce string) predict.MatchParams {
-	return predict.MatchParams{AskParams: g.asking.params(held, announce), Patterns: len(g.texts), Answer: g.flags.variable,
-		Bindings: g.flags.bindings, Stated: g.flags.stated}
+// build returns the Beam pipeline that answers patterns.
+func (g *givenPatterns) build(held lock.Lock, announce string) *beam.Pipeline {
+	return command.BeamPipeline(predict.Matches, predict.MatchParams{AskParams: g.params(held, announce), Patterns: len(g.texts),
+		Answer: g.flags.variable, Bindings: g.flags.bindings, Stated: g.flags.stated})
 }
 
-// BuildMatches returns the Beam pipeline that answers patterns.
-func BuildMatches(p predict.MatchParams) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	predict.Matches(scope, p)
-	return pipeline
-}
-
-// write makes the folder of the answers.
-func (g *givenPatterns) write(ctx context.Context) (made bool, err error) {
-	n := int64(len(g.texts))
-	loads := []command.Load{{Step: "predict.matches", Elements: n, Unit: "patterns"}}
-	output := g.NewOutput("ask", g.folder, n, loads, func() []*beam.Pipeline { return []*beam.Pipeline{BuildMatches(g.params(lock.Lock{}, ""))} })
-	output.Outputs = []string{predict.MatchesFile, predict.MatchesTable + "/", predict.PatternsFile}
-	output.Cheap = g.Output("") == "" // answers of patterns are overwritten without --force
-	return g.Write(ctx, &output, g.recorded, func() (map[string]int64, error) {
-		if err := storage.WriteFile(output.Lock().Guard(ctx), g.url(predict.PatternsFile), []byte(strings.Join(g.texts, "\n"))); err != nil {
-			return nil, err
-		}
-		build := func(announce string) *beam.Pipeline { return BuildMatches(g.params(output.Lock(), announce)) }
-		return map[string]int64{"patterns": n}, g.Job(ctx, "answering", n, "patterns", build)
-	})
+// writeTexts writes the patterns, which workers read.
+func (g *givenPatterns) writeTexts(ctx context.Context) error {
+	return storage.WriteFile(ctx, g.url(predict.PatternsFile), []byte(strings.Join(g.texts, "\n")))
 }
 
 // patternsShown is the number of patterns whose answers are printed.

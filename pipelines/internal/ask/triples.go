@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
@@ -47,7 +49,8 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := t.writeAnswers(ctx, answersJob{t.queries, t.loads(), t.params, t.recorded, []string{predict.TriplesFile, predict.TriplesTable + "/"}})
+	made, err := t.writeAnswers(ctx, answersJob{t.queries, "queries", "scoring", t.loads(), t.writeTables, t.build, t.recorded,
+		[]string{predict.TriplesFile, predict.TriplesTable + "/"}})
 	if err != nil {
 		return err
 	}
@@ -83,11 +86,11 @@ func (t *givenTriples) recorded() any {
 	return r
 }
 
-// params returns the parameters of the pipeline.
-func (t *givenTriples) params(held lock.Lock, announce string) predict.AskParams {
-	p := t.asking.params(held, announce)
+// build returns the Beam pipeline that scores triples or pairs.
+func (t *givenTriples) build(held lock.Lock, announce string) *beam.Pipeline {
+	p := t.params(held, announce)
 	p.Relations = t.relations
-	return p
+	return command.BeamPipeline(predict.Triples, p)
 }
 
 // loads returns the inputs of the steps. A row takes 30 bytes on WN18RR_v1.

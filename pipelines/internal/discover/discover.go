@@ -167,9 +167,10 @@ func (d *discovering) writeRules(ctx context.Context) error {
 // jobs returns the pipelines of a list, in their order.
 func (d *discovering) jobs() (jobs []*beam.Pipeline) {
 	for _, p := range d.passes {
-		jobs = append(jobs, BuildCandidates(d.candidatesParams(p, lock.Lock{}, "")))
+		jobs = append(jobs, command.BeamPipeline(discover.Candidates, d.candidatesParams(p, lock.Lock{}, "")))
 	}
-	return append(jobs, BuildBackward(d.backwardParams(lock.Lock{}, "")), BuildList(d.listParams(lock.Lock{})))
+	return append(jobs, command.BeamPipeline(discover.Backward, d.backwardParams(lock.Lock{}, "")),
+		command.BeamPipeline(discover.List, d.listParams(lock.Lock{})))
 }
 
 // runJobs runs the pipelines.
@@ -183,7 +184,7 @@ func (d *discovering) runJobs(ctx context.Context, held lock.Lock) error {
 			}
 		}
 		err := d.Job(ctx, "scoring", p.queries, "queries", func(announce string) *beam.Pipeline {
-			return BuildCandidates(d.candidatesParams(p, held, announce))
+			return command.BeamPipeline(discover.Candidates, d.candidatesParams(p, held, announce))
 		})
 		if err != nil {
 			return err
@@ -195,7 +196,7 @@ func (d *discovering) runJobs(ctx context.Context, held lock.Lock) error {
 		return err
 	}
 	err = d.Job(ctx, "asking backward", backwardQueries, "facts", func(announce string) *beam.Pipeline {
-		return BuildBackward(d.backwardParams(held, announce))
+		return command.BeamPipeline(discover.Backward, d.backwardParams(held, announce))
 	})
 	if err != nil {
 		return err
@@ -217,7 +218,7 @@ func (d *discovering) merge(ctx context.Context, held lock.Lock) error {
 	bar := d.E.Progress.Begin("merging", discover.Ranges, "ranges")
 	defer bar.End()
 	defer d.FollowExplanations(ctx, bar)()
-	if err := d.E.RunBeam(ctx, BuildList(d.listParams(held))); err != nil {
+	if err := d.E.RunBeam(ctx, command.BeamPipeline(discover.List, d.listParams(held))); err != nil {
 		return err
 	}
 	bar.Set(discover.Ranges)

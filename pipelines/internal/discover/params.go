@@ -1,8 +1,6 @@
 package discover
 
 import (
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/externalsort"
 	"tagnet/formats/storage/lock"
@@ -12,27 +10,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/stages/predict/discover"
 )
-
-// BuildCandidates returns the Beam pipeline that scores queries and writes candidates.
-func BuildCandidates(p discover.CandidatesParams) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	discover.Candidates(scope, p)
-	return pipeline
-}
-
-// BuildBackward returns the Beam pipeline that asks candidates backward.
-func BuildBackward(p discover.BackwardParams) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	discover.Backward(scope, p)
-	return pipeline
-}
-
-// BuildList returns the Beam pipeline that writes the list.
-func BuildList(p discover.ListParams) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	discover.List(scope, p)
-	return pipeline
-}
 
 // loads returns the inputs of the steps.
 func (d *discovering) loads() []command.Load {

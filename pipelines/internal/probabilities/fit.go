@@ -135,14 +135,7 @@ func (f *Fit) Jobs() []*beam.Pipeline {
 	if f.Made() {
 		return nil
 	}
-	return []*beam.Pipeline{BuildFit(f.params)}
-}
-
-// BuildFit returns the Beam pipeline that fits probabilities.
-func BuildFit(p predict.FitParams) *beam.Pipeline {
-	pipeline, s := beam.NewPipelineWithRoot()
-	predict.Fit(s, p)
-	return pipeline
+	return []*beam.Pipeline{command.BeamPipeline(predict.Fit, f.params)}
 }
 
 // Loads returns the inputs of the pipeline's steps.
@@ -295,7 +288,7 @@ func (f *Fit) run(ctx context.Context, held lock.Lock) error {
 	defer bar.Also("regressions", probability.Regressions, "steps").Follow(ctx, predict.RegressionsCounter)()
 	p := f.params
 	p.Lock = held
-	if err := f.e.RunBeam(ctx, BuildFit(p)); err != nil {
+	if err := f.e.RunBeam(ctx, command.BeamPipeline(predict.Fit, p)); err != nil {
 		return err
 	}
 	bar.Complete()

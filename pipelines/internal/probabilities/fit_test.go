@@ -97,7 +97,7 @@ func TestShards(t *testing.T) {
 			Folder: folder, File: filepath.Base(file), Shards: c.shards, Params: bestOf(w),
 		}
 		p.Model.Threads = c.threads
-		if err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.BuildFit(p)); err != nil {
+		if err := pipelinetest.Environment().RunBeam(t.Context(), command.BeamPipeline(predict.Fit, p)); err != nil {
 			t.Fatal(err)
 		}
 		if got := pipelinetest.Read(t, folder, filepath.Base(file)); got != want {
@@ -181,7 +181,7 @@ func TestAnotherGraph(t *testing.T) {
 	p := predict.FitParams{
 		Folder: t.TempDir(), File: "other.json", Params: bestOf(w),
 	}
-	err := pipelinetest.Environment().RunBeam(t.Context(), probabilities.BuildFit(p))
+	err := pipelinetest.Environment().RunBeam(t.Context(), command.BeamPipeline(predict.Fit, p))
 	if want := (&manifest.Replaced{Folder: p.Queries.Graph}).Error(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -549,5 +549,5 @@ func TestOutline(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, probabilities.BuildFit(predict.FitParams{})))
+	pipelinetest.Golden(t, "fit", pipelinetest.Graph(t, command.BeamPipeline(predict.Fit, predict.FitParams{})))
 }

@@ -90,7 +90,10 @@ func (a *evaluating) divide(ctx context.Context) error {
 
 // evaluate ranks the answers, unless they are ranked, and prints the metrics.
 func (a *evaluating) evaluate(ctx context.Context) error {
-	output := a.NewOutput("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{Build(a.params(lock.Lock{}, ""))} })
+	build := func(held lock.Lock, announce string) *beam.Pipeline {
+		return command.BeamPipeline(predict.Evaluate, a.params(held, announce))
+	}
+	output := a.NewOutput("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{build(lock.Lock{}, "")} })
 	configuration := recorded{
 		Recorded: a.Recorded(), Split: a.flags.split, Protocol: a.flags.evaluates(), Negatives: a.flags.evaluates().Negatives(), Limit: a.flags.limit,
 	}
@@ -99,7 +102,7 @@ func (a *evaluating) evaluate(ctx context.Context) error {
 	output.Seed = a.seed()
 	output.Outputs = []string{metrics.File, predict.RankingsTable + "/", predict.PredictionsTable + "/"}
 	made, err := a.Write(ctx, &output, func() (map[string]int64, error) {
-		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline { return Build(a.params(output.Lock(), announce)) })
+		err := a.Job(ctx, "scoring", a.queries, "queries", func(announce string) *beam.Pipeline { return build(output.Lock(), announce) })
 		return map[string]int64{"queries": a.queries}, err
 	})
 	if err != nil {
@@ -129,13 +132,6 @@ func (a *evaluating) params(held lock.Lock, announce string) predict.EvaluatePar
 	p := predict.EvaluateParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Queries = a.selection()
 	return p
-}
-
-// Build returns the Beam pipeline that scores and writes.
-func Build(p predict.EvaluateParams) *beam.Pipeline {
-	pipeline, scope := beam.NewPipelineWithRoot()
-	predict.Evaluate(scope, p)
-	return pipeline
 }
 
 // show prints the metrics, the outputs, whether this run made them, and the next command.

@@ -294,5 +294,5 @@ func TestGraph(t *testing.T) {
 	command.InitBeam()
 	p := predict.EvaluateParams{Folder: "mem://evaluation"}
 	p.Queries.Graph, p.Queries.Split, p.Model.Checkpoint = "mem://graph", "test", "epoch-001"
-	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, Build(p)))
+	pipelinetest.Golden(t, "graph", pipelinetest.Graph(t, command.BeamPipeline(predict.Evaluate, p)))
 }

@@ -191,14 +191,7 @@ func (p *plan) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
 	if p.Workers > 1 {
 		return p.firstJob(ctx)
 	}
-	return []*beam.Pipeline{Build(p.params("", lock.Lock{}))}, nil
-}
-
-// Build returns the Beam pipeline that trains by one worker.
-func Build(p train.Params) *beam.Pipeline {
-	pipeline, s := beam.NewPipelineWithRoot()
-	train.Learn(s, p)
-	return pipeline
+	return []*beam.Pipeline{command.BeamPipeline(train.Learn, p.params("", lock.Lock{}))}, nil
 }
 
 // params returns the parameters of the stage, for the lock of the folder of checkpoints. session is the id

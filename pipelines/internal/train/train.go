@@ -199,7 +199,7 @@ func (t *training) runJobs(ctx context.Context, p train.Params, show *display) e
 	if t.Workers > 1 {
 		return t.runRounds(ctx, p)
 	}
-	return t.e.RunBeam(ctx, Build(p))
+	return t.e.RunBeam(ctx, command.BeamPipeline(train.Learn, p))
 }
 
 // reportInterrupt says where an interrupted training resumes, and whether its last checkpoint could

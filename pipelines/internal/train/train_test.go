@@ -447,7 +447,7 @@ func TestDryRun(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	command.InitBeam()
-	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, Build(train.Params{})))
+	pipelinetest.Golden(t, "train", pipelinetest.Graph(t, command.BeamPipeline(train.Learn, train.Params{})))
 	run := learn.Run{Configuration: configuration.Default(), Rounds: configuration.Rounds{Workers: 2, LocalSteps: 1}}
 	facts := steps.Keys{Facts: 3 * run.Configuration.BatchSize}
 	tasks := learn.Tasks(run, facts, learn.Position{Epoch: 1}, 4) // two rounds, the end of the epoch, a round

@@ -27,6 +27,13 @@ const localRunner = "direct"
 // Local reports whether the flags select localRunner.
 func Local() bool { return slices.Contains([]string{"", localRunner, "DirectRunner"}, *runners.Runner) }
 
+// BeamPipeline returns the Beam pipeline of a transform with parameters.
+func BeamPipeline[P any](transform func(beam.Scope, P) beam.PCollection, p P) *beam.Pipeline {
+	pipeline, s := beam.NewPipelineWithRoot()
+	transform(s, p)
+	return pipeline
+}
+
 // RunBeam runs a Beam pipeline on the runner of the flags and returns nil only if it saw the job end with success. It
 // returns the error of a DoFn without what Beam wraps around it. After an error no step still runs in this process.
 func (e *Environment) RunBeam(ctx context.Context, p *beam.Pipeline) error {
