@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -120,7 +119,6 @@ func (d *decision) nextStep(ctx context.Context) (step, error) {
 	if d.finished {
 		return d.afterComplete(ctx)
 	}
-	// Without checkpoints the training starts.
 	if len(d.records) == 0 && len(d.damaged) == 0 {
 		if d.resume {
 			return start, d.resumeNothing(ctx)
@@ -253,7 +251,7 @@ func (d *decision) differs(r checkpoint.Record) ([]string, error) {
 	there, here := recorded{r.Configuration.Resumed(d.wantedSettings.Configuration), r.Rounds, r.Validation, r.Origin}, d.wantedSettings.recorded
 	there.Epochs = max(r.Epoch, here.Epochs)
 	there.Workers, here.Workers = max(1, there.Workers), max(1, here.Workers)
-	different, err := differences(there, here)
+	different, err := workspace.Differences(there, here)
 	if err != nil {
 		return nil, err
 	}
@@ -264,19 +262,6 @@ func (d *decision) differs(r checkpoint.Record) ([]string, error) {
 		different = append(different, fmt.Sprintf("seed is %d there, %d here", r.Seed, d.wantedSettings.seed))
 	}
 	return different, nil
-}
-
-// differences lists the fields in which two values differ as JSON.
-func differences(there, here any) ([]string, error) {
-	a, err := json.Marshal(there)
-	if err != nil {
-		return nil, err
-	}
-	b, err := json.Marshal(here)
-	if err != nil {
-		return nil, err
-	}
-	return workspace.Differences(a, b)
 }
 
 // checkBundles returns an error if --bundles is given for a training that needs the graph.

@@ -13,6 +13,7 @@ import (
 	"tagnet/model/weights/checkpoint"
 	"tagnet/model/weights/configuration"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 )
 
 // recorded decides the content of checkpoints, besides the seed and the graph.
@@ -182,7 +183,7 @@ func (s *settings) fitWeights(from string) error {
 	default:
 		want.Policy = s.Policy
 	}
-	different, err := differences(want, s.Configuration)
+	different, err := workspace.Differences(want, s.Configuration)
 	if err != nil || len(different) == 0 {
 		return err
 	}

@@ -10,29 +10,24 @@ import (
 	"strings"
 )
 
-// Differences lists the fields in which two JSON objects differ, nested ones by their path:
+// Differences lists the fields in which two values differ as JSON objects, nested ones by their path:
 // "layers is 6 there, 3 here".
-func Differences(there, here []byte) ([]string, error) {
-	var a, b any
-	if err := decode(there, &a); err != nil {
-		return nil, err
-	}
-	if err := decode(here, &b); err != nil {
-		return nil, err
+func Differences(there, here any) ([]string, error) {
+	var decoded [2]any
+	for i, value := range []any{there, here} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber() // as they are written
+		if err := d.Decode(&decoded[i]); err != nil {
+			return nil, err
+		}
 	}
 	var out []string
-	differ("", a, b, &out)
+	differ("", decoded[0], decoded[1], &out)
 	return out, nil
-}
-
-// decode reads JSON with its numbers as they are written. An empty text leaves nil.
-func decode(text []byte, into *any) error {
-	if len(text) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return d.Decode(into)
 }
 
 // longest is the length of the longest value that is shown, so that hashes are not.
@@ -66,7 +61,6 @@ func differ(path string, a, b any, out *[]string) {
 		}
 		return
 	}
-	// All other values are compared as text.
 	if s, t := text(a), text(b); s != t {
 		if path == "" {
 			path = "configuration"

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,11 +65,7 @@ func remedied(err error, command Command) error {
 // compare returns nil if a run with the output's configuration, seed and inputs wrote the manifest, else
 // an *Unusable error.
 func (s *Output) compare(m manifest.Manifest) error {
-	wanted, err := json.Marshal(s.Configuration)
-	if err != nil {
-		return fmt.Errorf("encoding the configuration of %s: %w", s.Name, err)
-	}
-	different, err := Differences(m.Configuration, wanted)
+	different, err := Differences(m.Configuration, s.Configuration)
 	if err != nil {
 		return fmt.Errorf("reading the configuration in %s: %w", index(s.folderURL()), err)
 	}

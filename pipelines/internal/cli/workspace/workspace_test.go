@@ -525,8 +525,8 @@ func TestUnusableNamesWhatCanBeChosen(t *testing.T) {
 
 func TestDifferences(t *testing.T) {
 	got, err := Differences(
-		[]byte(`{"layers":6,"files":{"train":"0123456789012345678901234567890123456789012345678901234567890123","valid":"b"},"gone":true}`),
-		[]byte(`{"layers":5,"files":{"train":"012345678901234567890123456789012345678901234567890123456789012X","valid":"b"},"new":null}`))
+		json.RawMessage(`{"layers":6,"files":{"train":"0123456789012345678901234567890123456789012345678901234567890123","valid":"b"},"gone":true}`),
+		json.RawMessage(`{"layers":5,"files":{"train":"012345678901234567890123456789012345678901234567890123456789012X","valid":"b"},"new":null}`))
 	want := `files.train differs; gone is true there, absent here; layers is 6 there, 5 here`
 	if err != nil || strings.Join(got, "; ") != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
@@ -540,7 +540,7 @@ func TestDifferences(t *testing.T) {
 		{`[{"name":"a"}]`, `[{"name":"a"}]`, ""},
 		{`[1]`, `[2]`, "graphs is [1] there, [2] here"},
 	} {
-		got, err := Differences([]byte(`{"graphs":`+c[0]+`}`), []byte(`{"graphs":`+c[1]+`}`))
+		got, err := Differences(json.RawMessage(`{"graphs":`+c[0]+`}`), json.RawMessage(`{"graphs":`+c[1]+`}`))
 		if err != nil || strings.Join(got, "; ") != c[2] {
 			t.Errorf("%s and %s: %q, %v, want %q", c[0], c[1], got, err, c[2])
 		}
