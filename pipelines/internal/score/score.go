@@ -14,13 +14,14 @@ import (
 	"tagnet/model/budget"
 	"tagnet/model/pretrained"
 	"tagnet/pipelines/internal/cli/command"
+	"tagnet/pipelines/internal/cli/workspace"
 	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/predict"
 )
 
 // recorded decides the content of an evaluation, besides the graph.
 type recorded struct {
-	scoring.Recorded
+	workspace.Evaluated
 	Split string `json:"split"`
 	// Protocol is the value of --protocol, empty for the usual one, and Negatives the number of random
 	// entities that it draws.
@@ -66,7 +67,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 
 // warnOfSeen says if the weights of --model learned facts of the dataset.
 func (a *evaluating) warnOfSeen(ctx context.Context) error {
-	if !a.ModelGiven() {
+	if !a.ModelGiven {
 		return nil
 	}
 	s, err := counts.ReadDataset(ctx, a.E.Workspace.Graph())
@@ -95,7 +96,7 @@ func (a *evaluating) evaluate(ctx context.Context) error {
 	}
 	output := a.NewOutput("score", a.folder, a.queries, a.loads(), func() []*beam.Pipeline { return []*beam.Pipeline{build(lock.Lock{}, "")} })
 	configuration := recorded{
-		Recorded: a.Recorded(), Split: a.flags.split, Protocol: a.flags.evaluates(), Negatives: a.flags.evaluates().Negatives(), Limit: a.flags.limit,
+		Evaluated: a.Recorded(), Split: a.flags.split, Protocol: a.flags.evaluates(), Negatives: a.flags.evaluates().Negatives(), Limit: a.flags.limit,
 	}
 	configuration.Tables = parquet.Versions(parquet.Ranking{}, parquet.Prediction{})
 	output.Configuration = configuration

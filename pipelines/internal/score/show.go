@@ -17,7 +17,7 @@ func (a *evaluating) print(m metrics.Evaluation) {
 		asked = fmt.Sprintf("protocol %s (%s)", m.Protocol, m.Protocol.About())
 	}
 	model := "checkpoint " + m.Checkpoint
-	if a.ModelGiven() {
+	if a.ModelGiven {
 		model = a.Model.Record.Origin.File
 		if name := a.Model.Record.Origin.Model; name != "" {
 			model = "model " + name

@@ -129,7 +129,7 @@ func (f *AskFlags) Open(ctx context.Context, e *command.Environment, flags *Flag
 
 // RecordedAsk are the fields that the manifests of answers and of lists have in common.
 type RecordedAsk struct {
-	Recorded
+	workspace.Evaluated
 	// Graph is --graph. Sources and Candidates are types or hashes of lists; nothing stands for all entities.
 	Graph      string `json:"graph"`
 	Sources    string `json:"sources,omitempty"`
@@ -151,7 +151,7 @@ type RecordedAsk struct {
 // are the versions of the results without explanations.
 func (a *Asking) Recorded(tables map[string]string) RecordedAsk {
 	r := a.record
-	r.Recorded, r.Graph, r.Probabilities = a.Run.Recorded(), a.graph, a.Probabilities.SHA256
+	r.Evaluated, r.Graph, r.Probabilities = a.Run.Recorded(), a.graph, a.Probabilities.SHA256
 	r.Paths, r.PathChoice, r.Tables = a.Kept(), a.choice(), tables
 	if a.explain {
 		maps.Copy(r.Tables, parquet.Versions(parquet.Explanation{}))
@@ -248,7 +248,7 @@ func (a *Asking) givesWay(ctx context.Context, output *workspace.Output, err err
 	if !slices.ContainsFunc(mismatch.Differences, func(difference string) bool { return !strings.HasPrefix(difference, "verdicts ") }) {
 		return []string{"other verdicts", "today's"}
 	}
-	if a.modelGiven {
+	if a.ModelGiven {
 		return nil
 	}
 	others := slices.DeleteFunc(slices.Clone(mismatch.Differences[1:]), func(difference string) bool { // a checkpoint has a reach of its own

@@ -36,8 +36,9 @@ type Run struct {
 	Model     *answer.Model
 	Allotment budget.Allotment // of --memory
 	Cost      command.Cost
-
-	modelGiven bool // --model names the model, whose checkpoint is written beside the results
+	// ModelGiven is set if --model names the model, or it is zero because nothing is trained: its checkpoint is written
+	// beside the results.
+	ModelGiven bool
 }
 
 // Open opens the graph, or its outline without edges, and the model, bounds Best by the entities, and checks the
@@ -52,11 +53,11 @@ func (f *Flags) Open(ctx context.Context, e *command.Environment, graphName stri
 	if r.Loaded, r.Inputs, err = open(ctx); err != nil {
 		return nil, err
 	}
-	if r.Model, r.modelGiven, err = e.Open(ctx, f.Model, r.Loaded); err != nil {
+	if r.Model, r.ModelGiven, err = e.Open(ctx, f.Model, r.Loaded); err != nil {
 		return nil, err
 	}
 	r.Loaded = r.Model.KG
-	if !r.modelGiven { // what workers read
+	if !r.ModelGiven { // what workers read
 		reachable, err := e.Reachable("model", string(r.Model.Folder))
 		if err != nil {
 			return nil, err
@@ -110,7 +111,7 @@ func (r *Run) Divide(ctx context.Context, queries, work int64, u budget.Use, oth
 // NewOutput returns the output that is a folder below the workspace for a number of queries, by jobs
 // whose steps have loads.
 func (r *Run) NewOutput(name, folder string, queries int64, loads []command.Load, jobs func() []*beam.Pipeline) workspace.Output {
-	if r.modelGiven { // workers will find it there
+	if r.ModelGiven { // workers will find it there
 		r.Model.Folder = checkpoint.Folder(storage.Join(r.E.Workspace.Path(folder), WeightsFolder))
 	}
 	work := command.Work{Memory: r.Memory, Count: queries, Unit: "queries", Loads: loads, Cost: r.Cost}
@@ -137,7 +138,7 @@ func (r *Run) Write(ctx context.Context, output *workspace.Output, jobs func() (
 // confirm returns the error of making a folder, or that the checkpoint was replaced meanwhile: steps that read another
 // one, or none, fail in many ways.
 func (r *Run) confirm(ctx context.Context, output *workspace.Output, err error) error {
-	if err == nil || r.modelGiven {
+	if err == nil || r.ModelGiven {
 		return err
 	}
 	name := r.Model.Record.Name()
@@ -188,27 +189,11 @@ func (r *Run) Queries(times float64) workload.Params {
 	}
 }
 
-// Recorded are the fields that the manifests of all results have in common.
-type Recorded struct {
-	Checkpoint string `json:"checkpoint"`
-	// Weights is the SHA-256 of the checkpoint's weights.
-	Weights string `json:"weights"`
-	TopK    int    `json:"top_k"`
-	// Reach is configuration.Configuration.Reach, as in training or of --reach.
-	Reach int `json:"reach,omitempty"`
-	// GivenModel is the model of --model, or nil.
-	GivenModel *checkpoint.Origin `json:"given,omitempty"`
-	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
-	From *checkpoint.Origin `json:"from,omitempty"`
-	// Tables are the parquet.Versions of the results.
-	Tables map[string]string `json:"tables"`
-}
-
 // Recorded returns the fields about the model.
-func (r *Run) Recorded() Recorded {
-	record := Recorded{Checkpoint: r.Model.Record.Name(), Weights: r.Model.Record.Weights.SHA256, TopK: r.Best, Reach: r.Model.Configuration.Reach}
+func (r *Run) Recorded() workspace.Evaluated {
+	record := workspace.Evaluated{Checkpoint: r.Model.Record.Name(), Weights: r.Model.Record.Weights.SHA256, TopK: r.Best, Reach: r.Model.Configuration.Reach}
 	switch origin := r.Model.Record.Origin; {
-	case r.modelGiven:
+	case r.ModelGiven:
 		record.GivenModel = origin
 	case origin != nil && origin.Relations == "":
 		record.From = origin

@@ -18,12 +18,9 @@ import (
 // and it stays with the results that it gave.
 const WeightsFolder = "weights"
 
-// ModelGiven reports whether --model names the model, or it is zero because nothing is trained.
-func (r *Run) ModelGiven() bool { return r.modelGiven }
-
 // Next prints commands that can follow, and for the foundation model one that makes a better one.
 func (r *Run) Next(commands ...workspace.Command) {
-	if r.modelGiven && r.Model.Record.Origin.Model == zoo.Zero {
+	if r.ModelGiven && r.Model.Record.Origin.Model == zoo.Zero {
 		further := r.E.Workspace.Command("train", "--from", zoo.Zero)
 		if reach := r.Model.Configuration.Reach; reach > 0 { // zero has none of its own
 			further = further.With("--reach", strconv.Itoa(reach))
@@ -35,7 +32,7 @@ func (r *Run) Next(commands ...workspace.Command) {
 
 // writeWeights writes the checkpoint that is kept into the folder that the lock protects.
 func (r *Run) writeWeights(ctx context.Context, held lock.Lock) error {
-	if !r.modelGiven {
+	if !r.ModelGiven {
 		return nil
 	}
 	if err := r.Model.Save(held.Guard(ctx), r.Model.Folder); err != nil {
@@ -56,10 +53,7 @@ func (r *Run) nameModels(ctx context.Context, err error) error {
 	if unread != nil {
 		return err
 	}
-	here := workspace.Evaluated{Checkpoint: r.Model.Record.Name()}
-	if r.modelGiven {
-		here.GivenModel = r.Model.Record.Origin
-	}
+	here := r.Recorded()
 	others := slices.DeleteFunc(mismatch.Differences, func(difference string) bool {
 		field, _, _ := strings.Cut(difference, " ")
 		return strings.HasPrefix(field, "given") || strings.HasPrefix(field, "from") ||

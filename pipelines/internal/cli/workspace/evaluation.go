@@ -26,16 +26,20 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 	return true
 }
 
-// Evaluated is the model that an evaluation came from.
+// Evaluated is the model that an evaluation, answers or a list came from: the fields that their manifests have in common.
 type Evaluated struct {
-	// Checkpoint is the name of the checkpoint, Weights the SHA-256 of its weights.
-	Checkpoint, Weights string
-	// GivenModel is the origin of the weights of --model, or nil.
-	GivenModel *checkpoint.Origin `json:"given"`
-	// From is the file that the checkpoint was trained from if its weights belong to no relations, or nil.
-	From *checkpoint.Origin
-	// Reach is how many entities a query propagated through at most, 0 for all.
-	Reach int
+	Checkpoint string `json:"checkpoint"`
+	// Weights is the SHA-256 of the checkpoint's weights.
+	Weights string `json:"weights"`
+	TopK    int    `json:"top_k"`
+	// Reach is configuration.Configuration.Reach, as in training or of --reach.
+	Reach int `json:"reach,omitempty"`
+	// GivenModel is the model of --model, or nil.
+	GivenModel *checkpoint.Origin `json:"given,omitempty"`
+	// From is the file that the checkpoint was trained from if its weights belong to no relations, nil with --model.
+	From *checkpoint.Origin `json:"from,omitempty"`
+	// Tables are the parquet.Versions of the results.
+	Tables map[string]string `json:"tables"`
 }
 
 // Model returns the model's name for a message.
