@@ -28,7 +28,7 @@ func (f *flags) ready(e *command.Environment, found *work) func(context.Context)
 		Loads: []command.Load{{Step: "bundle.Find", Elements: count(found.files), Unit: "parts", Parts: int64(len(found.files))}},
 	}
 	return func(ctx context.Context) error {
-		if e.Planned() {
+		if e.Plan {
 			if err := found.estimate(ctx, e, &w); err != nil {
 				return err
 			}

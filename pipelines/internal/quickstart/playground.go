@@ -54,7 +54,7 @@ func (f *playground) run(ctx context.Context, e *command.Environment) error {
 	}
 	defer listener.Close()
 	kept := "which is kept"
-	if e.Temporary() {
+	if e.Temporary {
 		kept = "which is removed at the end"
 	}
 	e.Say("workspace   %s, %s", e.Workspace.Root(), kept)
@@ -209,7 +209,6 @@ func (f *playground) tellNew(ctx context.Context, e *command.Environment) (url.V
 		return nil, err
 	}
 	e.Say("new facts   the %d surest of those that the graph lacks", len(facts))
-	// A new fact is right if it is among the facts that were left out.
 	found, asked := 0, url.Values{}
 	for i, fact := range facts {
 		if i == 0 {

@@ -200,7 +200,7 @@ func (p *plan) threads() int { return worker.Threads(p.on.Threads, p.allotment.M
 // cost measures, for --plan, how long the epochs that remain and the fit of probabilities take: processor time, since a
 // machine may have other work.
 func (p *plan) cost(ctx context.Context) (command.Cost, error) {
-	if !p.e.Planned() {
+	if !p.e.Plan {
 		return command.Cost{}, nil
 	}
 	selected, err := accelerator.Select(accelerator.Process, p.on.Device, p.Configuration)

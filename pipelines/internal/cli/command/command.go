@@ -84,11 +84,12 @@ type Environment struct {
 	// Flags are the parsed flags, for a pipeline that distinguishes the flags that were given.
 	Flags *flag.FlagSet
 
+	// Plan is --plan: nothing is submitted or written. Temporary is set if the workspace is a temporary folder.
+	Plan, Temporary bool
+
 	jobs        io.Writer // of --dry_run
-	plan        bool      // --plan
 	helpBeam    bool      // --help_beam
 	embedded    bool
-	temporary   bool              // the workspace is a temporary folder
 	variantSaid bool              // Variant has told the user
 	threads     int               // the number of threads that was last printed
 	decided     map[string]string // flags that the command decides itself, with their values
@@ -146,7 +147,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 	case ctx.Err() != nil:
 		kept := "completed outputs are kept"
 		switch {
-		case e.temporary:
+		case e.Temporary:
 			kept = "the temporary folder is removed"
 		case e.Force:
 			kept += ", except those that --force was to overwrite"
@@ -170,7 +171,7 @@ func Run(ctx context.Context, p Pipeline, arguments []string, out, stderr io.Wri
 // The flag --plan is passed on.
 func (e *Environment) Embed(ctx context.Context, p Pipeline, arguments ...string) error {
 	inner := &Environment{Out: e.Out, Err: e.Err, Progress: e.Progress, embedded: true}
-	if !e.plan {
+	if !e.Plan {
 		return inner.run(ctx, p, arguments)
 	}
 	if err := inner.run(ctx, p, append(arguments, "--plan")); !errors.Is(err, errShown) {
@@ -196,7 +197,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 		}
 	}
 	// The workspace is made where the pipeline may make one, and its path absolute, as workers need it.
-	if e.temporary {
+	if e.Temporary {
 		remove, err := e.makeTemporary(ctx, p)
 		if err != nil {
 			return err
@@ -219,7 +220,7 @@ func (e *Environment) run(ctx context.Context, p Pipeline, arguments []string) e
 			return err
 		}
 	}
-	if e.plan && p.Several {
+	if e.Plan && p.Several {
 		e.Say("%s runs several commands, each on the output of the one before", p.Name)
 		checks, err := e.preflight(ctx)
 		if err != nil {

@@ -69,7 +69,7 @@ func (p Pipeline) flags(e *Environment, at *location) *flag.FlagSet {
 		verbose = "print Beam's log"
 	}
 	if !p.WithoutJobs {
-		pipelineFlags.BoolVar(&e.plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
+		pipelineFlags.BoolVar(&e.Plan, "plan", false, "check what the command needs, print it with its jobs, and submit and write nothing")
 	}
 	pipelineFlags.BoolVar(&e.Verbose, "verbose", false, verbose)
 	pipelineFlags.BoolVar(&e.helpBeam, "help_beam", false, "print the flags of Beam and its runners")
@@ -110,9 +110,8 @@ func (e *Environment) parse(p Pipeline, arguments []string) error {
 	if all.NArg() > 0 {
 		return Usage("%s: unexpected argument %q: flags begin with --; -h all lists them", p.Name, all.Arg(0))
 	}
-	// The workspace, and the run in it.
-	e.temporary = p.Temporary && !e.HasFlag("workspace")
-	if at.root == "" && !e.temporary {
+	e.Temporary = p.Temporary && !e.HasFlag("workspace")
+	if at.root == "" && !e.Temporary {
 		return FlagError("workspace", `""`, "a folder or gs://bucket/prefix")
 	}
 	if checkpoint.CheckRun(at.run) != nil {
@@ -171,8 +170,8 @@ func (e *Environment) Again(without ...string) workspace.Command {
 			}
 			return
 		}
-		switch boolean, ok := f.Value.(interface{ IsBoolFlag() bool }); {
-		case !ok || !boolean.IsBoolFlag():
+		switch {
+		case !isBool(f):
 			flags = append(flags, "--"+f.Name, value)
 		case value == "true":
 			flags = append(flags, "--"+f.Name)

@@ -73,9 +73,6 @@ func (e *Environment) visible(o job.Options) check {
 	return check{"workspace", root + " is a local path: every host of the cluster must have this folder mounted there; else use gs://bucket/prefix", true}
 }
 
-// Planned reports --plan.
-func (e *Environment) Planned() bool { return e.plan }
-
 // showPlan prints the checks, the jobs and what they need, and returns errShown. Inside another command it
 // prints the jobs alone.
 func (e *Environment) showPlan(ctx context.Context, checks []check, w Work) error {

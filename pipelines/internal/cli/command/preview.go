@@ -39,7 +39,7 @@ func (e *Environment) Ready(w Work) func(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if e.plan {
+		if e.Plan {
 			return e.showPlan(ctx, checks, w)
 		}
 		for _, c := range checks {
@@ -133,7 +133,7 @@ func (e *Environment) checkJobFlags(p Pipeline) error {
 	case template != nil && template.Value.String() != "":
 		return Usage("--template_location: %s has to see its job end, because it publishes the outputs then; leave the flag out, --dry_run prints the job",
 			p.Name)
-	case dryRun() && e.plan:
+	case dryRun() && e.Plan:
 		return Usage("--plan and --dry_run: give one of them")
 	case dryRun() && p.Several:
 		return Usage("--dry_run: %s runs several commands, each on the output of the one before; give the flag to those commands", p.Name)

@@ -8,9 +8,6 @@ import (
 	"tagnet/pipelines/internal/cli/workspace"
 )
 
-// Temporary reports whether the workspace is a temporary folder.
-func (e *Environment) Temporary() bool { return e.temporary }
-
 // makeTemporary makes a temporary folder the workspace, until remove is called.
 func (e *Environment) makeTemporary(ctx context.Context, p Pipeline) (remove func(), err error) {
 	folder, err := os.MkdirTemp("", "tagnet-"+p.Name+"-")
