@@ -13,7 +13,6 @@ import (
 	"tagnet/formats/input/triples"
 	"tagnet/formats/storage"
 	"tagnet/formats/storage/lock"
-	"tagnet/formats/workspace/manifest"
 	"tagnet/model/graph/kg"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
@@ -194,7 +193,6 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 			return nil, err
 		}
 	}
-	// Without --split the text is a chunk of its split.
 	whole := triples.Chunk{URL: url, Original: t.url, Graph: t.graph, Split: t.split, Number: t.number}
 	if len(texts) > 1 {
 		whole.Original = t.name
@@ -202,7 +200,6 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	if !t.divide {
 		return c.scan(ctx, t, whole)
 	}
-	// With --split it becomes three.
 	p := split.Params{From: whole, Shares: c.flags.shares, Seed: c.flags.seed, Kept: c.flags.typeRelation}
 	chunks := []triples.Chunk{whole, whole, whole}
 	for i, name := range kg.Splits {
@@ -215,16 +212,6 @@ func (c *converter) text(ctx context.Context, texts ...text) ([]text, error) {
 	}
 	c.source.converted.Split = &divided
 	return c.scan(ctx, t, chunks...)
-}
-
-// checkUnchanged returns an error if a file is no longer the one that was hashed: the manifest would record the
-// hash of other facts.
-func checkUnchanged(ctx context.Context, url, sha256 string) error {
-	now, err := manifest.HashFile(ctx, url)
-	if err == nil && now.SHA256 != sha256 {
-		return fmt.Errorf("%s: %w", url, triples.ErrChanged)
-	}
-	return err
 }
 
 // scan returns the texts that stand for a file. One without lines is left out.
@@ -325,7 +312,6 @@ func (c *converter) each(ctx context.Context, t text, rejected string, each fact
 	if any {
 		c.source.rejects = append(c.source.rejects, written)
 	}
-	// Training needs facts.
 	if t.split == "train" && c.facts == before && !any && !t.listed {
 		if literals > 0 {
 			return fmt.Errorf("%s has no facts: every object is a literal, and a fact leads to an IRI or a blank node", t.url)

@@ -171,18 +171,12 @@ func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, graph 
 
 // addFolder adds the files of a graph in a folder.
 func (f *flags) addFolder(ctx context.Context, d *dataset, files folder, graph string) (err error) {
-	urls := map[string]string{}
+	before, urls := len(d.files), map[string]string{} // "" for a split without a file
 	for _, split := range splits {
 		if urls[split], err = files.file(split, split == "train"); err != nil {
 			return err
 		}
 	}
-	return f.addSplits(ctx, d, files, graph, urls)
-}
-
-// addSplits adds the files of a graph's splits; those without a URL do not exist.
-func (f *flags) addSplits(ctx context.Context, d *dataset, files folder, graph string, urls map[string]string) error {
-	before := len(d.files)
 	for _, split := range splits {
 		if urls[split] == "" {
 			continue

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,7 +42,6 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.D
 	} else {
 		e.Say("%-28s%14s%18s", s.Dataset, "training graph", "inference graph")
 	}
-	// A row has a column for each graph.
 	row := func(label, training string, inference func(counts.Graph) string) {
 		line := fmt.Sprintf("  %-26s%14s", label, training)
 		if s.InferenceGraph != nil && inference != nil {
@@ -67,7 +67,6 @@ func (f *flags) describe(ctx context.Context, e *command.Environment, s counts.D
 		row("entities with a type", progress.Count(s.Types.Entities), func(g counts.Graph) string { return progress.Count(g.Types.Entities) })
 	}
 	e.Say("")
-	// The splits, then notes and warnings.
 	e.Say("  %-8s%12s%12s%22s", "split", "facts", "queries", "distinct queries")
 	for _, split := range kg.Splits {
 		e.Say("  %-8s%12s%12s%22s", split, progress.Count(s.Queries[split]/2), progress.Count(s.Queries[split]), progress.Count(s.Distinct[split]))
@@ -109,7 +108,6 @@ func notes(s counts.Dataset, files map[string]string) []string {
 	if s.Background > 0 {
 		add("facts.txt: %s in the graph and among the known answers; no query is about them", plural(s.Background, "background fact"))
 	}
-	// Of files that were converted: names, columns and the split.
 	if c := s.Conversion; c != nil {
 		if c.Unlabeled > 0 {
 			add("without a name: ids that stand %s times in the facts; they remain as they are", progress.Count(c.Unlabeled))
@@ -131,7 +129,6 @@ func notes(s counts.Dataset, files map[string]string) []string {
 			list = append(list, sides(*c.Split, s)...)
 		}
 	}
-	// Types of entities that no graph has.
 	if s.InferenceGraph == nil {
 		list = append(list, unknown(s.Types, "graph")...)
 	} else {
@@ -238,7 +235,6 @@ func sides(s counts.Division, of counts.Dataset) []string {
 // leftOut describes the lines of files that are not in the tables.
 func leftOut(s counts.Dataset, files map[string]string) string {
 	var list, names []string
-	// Repeated facts, by file.
 	repeated := map[string]int64{} // by file, which --split divides
 	for _, split := range []string{"train", "valid", "test", "facts", "inference"} {
 		if n, name := s.Repeated[split], files[split]; n > 0 {
@@ -251,40 +247,26 @@ func leftOut(s counts.Dataset, files map[string]string) string {
 	for _, name := range names {
 		list = append(list, fmt.Sprintf("%s in %s", plural(repeated[name], "repeated fact"), name))
 	}
-	// Lines that are no facts, by reason.
-	if s.Conversion != nil && s.Conversion.Headers > 0 {
-		list = append(list, plural(s.Conversion.Headers, "first line")+" with the names of columns")
-	}
-	if s.Conversion != nil && s.Conversion.HeadersAgain > 0 {
-		list = append(list, plural(s.Conversion.HeadersAgain, "repeated line")+" with the names of columns")
-	}
-	if s.Conversion != nil && s.Conversion.Comments > 0 {
-		list = append(list, plural(s.Conversion.Comments, "line")+" of comments")
-	}
-	if s.Conversion != nil && s.Conversion.Literals > 0 {
-		list = append(list, plural(s.Conversion.Literals, "statement")+" whose object is a literal")
-	}
-	if s.Conversion != nil && s.Conversion.Qualifiers > 0 {
-		list = append(list, plural(s.Conversion.Qualifiers, "row")+" of KGTK that qualify other rows")
-	}
-	if c := s.Conversion; c != nil {
-		for _, of := range []struct {
-			n          int64
-			what, more string
-		}{{c.JudgedFalse, "fact", " judged false"}, {c.Refused, "line", " of other files that stated them"},
-			{c.Unjudged, "row", " without a verdict that counts"}} {
-			if of.n > 0 {
-				list = append(list, plural(of.n, of.what)+of.more)
-			}
+	c := *cmp.Or(s.Conversion, new(counts.Conversion))
+	for _, reason := range []struct {
+		n          int64
+		what, more string
+	}{
+		{c.Headers, "first line", " with the names of columns"},
+		{c.HeadersAgain, "repeated line", " with the names of columns"},
+		{c.Comments, "line", " of comments"},
+		{c.Literals, "statement", " whose object is a literal"},
+		{c.Qualifiers, "row", " of KGTK that qualify other rows"},
+		{c.JudgedFalse, "fact", " judged false"},
+		{c.Refused, "line", " of other files that stated them"},
+		{c.Unjudged, "row", " without a verdict that counts"},
+		{s.Rejected, "rejected line", " (rejects.tsv has the reasons)"},
+	} {
+		if reason.n > 0 {
+			list = append(list, plural(reason.n, reason.what)+reason.more)
 		}
 	}
-	if s.Rejected > 0 {
-		list = append(list, plural(s.Rejected, "rejected line")+" (rejects.tsv has the reasons)")
-	}
-	if len(list) == 0 {
-		return "nothing"
-	}
-	return strings.Join(list, ", ")
+	return cmp.Or(strings.Join(list, ", "), "nothing")
 }
 
 func plural(n int64, what string) string {

@@ -39,7 +39,6 @@ func (f *flags) check(e *command.Environment) error {
 	if f.inference != "" {
 		return command.Usage("--split with --inference: the inference graph has the test facts; give --dataset a folder with train.txt and valid.txt")
 	}
-	// --split takes three shares, whatever they add up to.
 	shares := strings.Split(f.split, ",")
 	for i, share := range shares {
 		value, err := strconv.ParseFloat(share, 64)
@@ -54,13 +53,4 @@ func (f *flags) check(e *command.Environment) error {
 			percent(f.shares[2]/sum))
 	}
 	return nil
-}
-
-// formatNames returns the values of --format.
-func formatNames() []string {
-	names := make([]string, len(facts.Formats))
-	for i, format := range facts.Formats {
-		names[i] = string(format)
-	}
-	return names
 }

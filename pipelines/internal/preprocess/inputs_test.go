@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tagnet/formats/input/facts"
 	"tagnet/formats/input/rdf"
 	"tagnet/formats/input/triples"
 	"tagnet/formats/workspace/counts"
@@ -70,14 +71,14 @@ func written(facts map[string][][3]string, ending, start string, line func(f [3]
 // TestFormatsGiveTheSameGraph writes the same facts in every format of text: the tables are the same, and in RDF, where
 // each name has the same prefix, all but the names.
 func TestFormatsGiveTheSameGraph(t *testing.T) {
-	facts := nations()
+	stated := nations()
 	plain := t.TempDir()
 	pipelinetest.Succeed(t, Pipeline(), "--workspace", plain,
-		"--dataset", pipelinetest.Dataset(t, written(facts, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })))
+		"--dataset", pipelinetest.Dataset(t, written(stated, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })))
 	want := factTables(t, plain)
 	entities, relations := map[string]int{}, map[string]int{}
 	for _, split := range []string{"test", "train", "valid"} {
-		for _, f := range facts[split] {
+		for _, f := range stated[split] {
 			for _, name := range []string{f[2], f[0]} {
 				if _, known := entities[name]; !known {
 					entities[name] = len(entities)
@@ -89,7 +90,7 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 		}
 	}
 	openKE := map[string]string{"1-1.txt": "7\n"}
-	for split, list := range facts {
+	for split, list := range stated {
 		text := fmt.Sprintf("%d\n", len(list))
 		for _, f := range list {
 			text += fmt.Sprintf("%d %d %d\n", entities[f[0]], entities[f[2]], relations[f[1]])
@@ -105,11 +106,11 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 	}
 	openKE["entity2id.txt"] = fmt.Sprintf("%d\n", len(entities)) + ids(entities, "%s\t%d\n")
 	openKE["relation2id.txt"] = fmt.Sprintf("%d\n", len(relations)) + ids(relations, "%s\t%d\n")
-	numbers := written(facts, ".txt", "", func(f [3]string) string {
+	numbers := written(stated, ".txt", "", func(f [3]string) string {
 		return fmt.Sprintf("%d\t%d\t%d\n", entities[f[0]], relations[f[1]], entities[f[2]])
 	})
 	numbers["entities.dict"], numbers["relations.dict"] = ids(entities, "%[2]d\t%[1]s\n"), ids(relations, "%[2]d\t%[1]s\n")
-	names := written(facts, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })
+	names := written(stated, ".txt", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" })
 	names["entities.dict"], names["relations.dict"] = numbers["entities.dict"], numbers["relations.dict"]
 	cases := map[string]struct {
 		files map[string]string
@@ -117,36 +118,36 @@ func TestFormatsGiveTheSameGraph(t *testing.T) {
 		rdf   bool
 		says  string
 	}{
-		"csv": {written(facts, ".csv", "", func(f [3]string) string { return fmt.Sprintf("%q,%s,\"%s\"\r\n", f[0], f[1], f[2]) }), nil, false,
+		"csv": {written(stated, ".csv", "", func(f [3]string) string { return fmt.Sprintf("%q,%s,\"%s\"\r\n", f[0], f[1], f[2]) }), nil, false,
 			"left out: nothing"},
-		"csv by name": {written(facts, ".csv", "when,object,subject,verb\n",
+		"csv by name": {written(stated, ".csv", "when,object,subject,verb\n",
 			func(f [3]string) string { return fmt.Sprintf("2020,%s,%s,%s\n", f[2], f[0], f[1]) }), []string{"--columns", "subject,verb,object"}, false, ""},
-		"tsv by number": {written(facts, ".tsv", "", func(f [3]string) string { return f[2] + "\t1\t" + f[0] + "\t" + f[1] + "\n" }),
+		"tsv by number": {written(stated, ".tsv", "", func(f [3]string) string { return f[2] + "\t1\t" + f[0] + "\t" + f[1] + "\n" }),
 			[]string{"--columns", "3,4,1"}, false, ""},
-		"tsv and header": {written(facts, ".tsv", "head\trelation\ttail\n", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }),
+		"tsv and header": {written(stated, ".tsv", "head\trelation\ttail\n", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }),
 			[]string{"--header", "yes"}, false, ""},
-		"forced": {written(facts, ".txt", "", func(f [3]string) string { return f[0] + "," + f[1] + "," + f[2] + "\n" }), []string{"--format", "csv"},
+		"forced": {written(stated, ".txt", "", func(f [3]string) string { return f[0] + "," + f[1] + "," + f[2] + "\n" }), []string{"--format", "csv"},
 			false, ""},
-		"other ending": {written(facts, ".csv", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }), []string{"--format", "tsv"}, false,
+		"other ending": {written(stated, ".csv", "", func(f [3]string) string { return strings.Join(f[:], "\t") + "\n" }), []string{"--format", "tsv"}, false,
 			""},
-		"detected": {written(facts, ".txt", "", func(f [3]string) string { return f[0] + "," + f[1] + "," + f[2] + "\n" }), nil, false, ""},
-		"ntriples": {written(facts, ".nt", "# facts\n", func(f [3]string) string {
+		"detected": {written(stated, ".txt", "", func(f [3]string) string { return f[0] + "," + f[1] + "," + f[2] + "\n" }), nil, false, ""},
+		"ntriples": {written(stated, ".nt", "# facts\n", func(f [3]string) string {
 			return fmt.Sprintf("<http://e/%s> <http://e/%s> <http://e/%s> .\n<http://e/%s> <http://e/name> \"x\" .\n", f[0], f[1], f[2], f[0])
 		}), nil, true, "left out: 60 statements whose object is a literal"},
-		"jsonl": {written(facts, ".jsonl", "", func(f [3]string) string {
+		"jsonl": {written(stated, ".jsonl", "", func(f [3]string) string {
 			return fmt.Sprintf("{\"subject\": %q, \"predicate\": %q, \"object\": %q}\n", f[0], f[1], f[2])
 		}), nil, false, "left out: nothing"},
-		"nquads": {written(facts, ".nq", "", func(f [3]string) string {
+		"nquads": {written(stated, ".nq", "", func(f [3]string) string {
 			return fmt.Sprintf("<http://e/%s> <http://e/%s> <http://e/%s> <http://e/g> .\n", f[0], f[1], f[2])
 		}), nil, true, "left out: nothing"},
-		"turtle": {written(facts, ".ttl", "@prefix e: <http://e/> .\n",
+		"turtle": {written(stated, ".ttl", "@prefix e: <http://e/> .\n",
 			func(f [3]string) string { return fmt.Sprintf("e:%s e:%s\n e:%s .\n", f[0], f[1], f[2]) }), nil, true, ""},
 		"openke":        {openKE, nil, false, "not read: 1-1.txt"},
 		"dict of ids":   {numbers, nil, false, "left out: nothing\n\n"},
 		"dict of names": {names, nil, false, "not read: entities.dict, relations.dict"},
 	}
-	for _, format := range formatNames() {
-		named := func(name string) bool { return strings.HasPrefix(name, format) }
+	for _, format := range facts.Formats {
+		named := func(name string) bool { return strings.HasPrefix(name, string(format)) }
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(cases)), named) && format != "parquet" { // which is no text
 			t.Errorf("no case begins with %s", format)
 		}

@@ -73,7 +73,6 @@ func (f *flags) label(ctx context.Context, d *dataset, files []text, source fold
 			files[i].convert, files[i].Lines = true, 0 // the job reads names: ids are replaced first, and how many facts there are is unknown until then
 		}
 	}
-	// All other files of the folder are reported as not read.
 	for _, t := range files {
 		used = append(used, t.url)
 	}

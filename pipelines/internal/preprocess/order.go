@@ -24,7 +24,6 @@ const (
 // order says that the columns of head, relation and tail seem to be in another order, and which, or returns "". columns
 // are the value of --columns.
 func order(ctx context.Context, folder string, s counts.Dataset, columns []string) (string, error) {
-	// Names that are relations and entities.
 	relations := map[string]bool{}
 	err := tables.EachName(ctx, storage.Join(folder, kg.RelationsFile), tables.Relations, func(name []byte) error {
 		relations[string(name)] = true

@@ -60,7 +60,8 @@ func (t text) urls() []string {
 	return []string{t.url}
 }
 
-// unchanged returns an error if a file is no longer the one that was hashed; see checkUnchanged.
+// unchanged returns an error if a file is no longer the one that was hashed: the manifest would record the hash of
+// other facts.
 func (t text) unchanged(ctx context.Context) error {
 	now, err := t.hash(ctx)
 	if err == nil && now != t.SHA256 {

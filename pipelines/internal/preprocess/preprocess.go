@@ -32,9 +32,6 @@ const (
 	reject = "reject"
 )
 
-// OnBadLine are the values of --on_bad_line, the default first.
-var OnBadLine = []string{fail, reject}
-
 // flags are the flags of this pipeline only.
 type flags struct {
 	dataset, inference         string
@@ -79,9 +76,9 @@ func Pipeline() command.Pipeline {
 				"the graph whose valid.txt gives the validation queries; by default the training graph, or of one folder with two graphs the one that has it")
 			set.BoolVar(&f.inferenceOnly, "inference_only", false,
 				"of a folder with the files of two graphs, such as InGram's, read the inference graph alone, for a model that answers on any graph")
-			command.Choice(set, &f.onBadLine, "on_bad_line", fail, OnBadLine,
+			command.Choice(set, &f.onBadLine, "on_bad_line", fail, []string{fail, reject},
 				"stop at a line that is not a fact, or whose relation is in no training fact; or write it to graph/rejects.tsv and continue")
-			command.Choice(set, (*string)(&f.format), "format", "", formatNames(), "the format of the files; by default that of a file's ending and first line")
+			command.Choice(set, &f.format, "format", "", facts.Formats, "the format of the files; by default that of a file's ending and first line")
 			set.StringVar(&f.columnList, "columns", "",
 				"`head,relation,tail`: names or positions, from 1, of these columns in TSV, CSV, JSON lines or Parquet; names are those of a header")
 			command.Choice(set, &f.header, "header", auto, []string{auto, yes, no},
@@ -145,8 +142,10 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err != nil {
 		return err
 	}
-	stage := f.stage(e, source)
-	stage.Outputs = outputs(source, f.typed())
+	stage := workspace.Output{
+		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: f.configuration(source), Command: e.Again(), Exchanged: true,
+		Outputs: outputs(source, f.typed()),
+	}
 	if f.isMade {
 		stage.WrittenOutside = []string{e.Workspace.Path(f.made.Name)}
 	}
@@ -171,13 +170,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		e.Say("%s is complete with the same data; --force overwrites it", e.Workspace.Graph())
 	}
 	return f.finish(ctx, e, source, made)
-}
-
-// stage returns the stage of graph/ for a dataset.
-func (f *flags) stage(e *command.Environment, source dataset) workspace.Output {
-	return workspace.Output{
-		Workspace: e.Workspace, Name: "preprocess", Folder: workspace.GraphFolder, Configuration: f.configuration(source), Command: e.Again(), Exchanged: true,
-	}
 }
 
 // configuration returns the files and flags that decide the content of graph/.

@@ -136,7 +136,7 @@ func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s
 	}
 	// The file was read again for each graph: it must be the one that was hashed.
 	if f.types != "" {
-		if err := checkUnchanged(ctx, f.types, source.types.sha256); err != nil {
+		if err := (text{url: f.types, Text: triples.Text{SHA256: source.types.sha256}}).unchanged(ctx); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,6 @@ func variants(ctx context.Context, folder string) (warnings []string, err error)
 		if err != nil {
 			return nil, err
 		}
-		// Those that are names, too.
 		pairs, first := int64(0), ""
 		if len(odd) > 0 {
 			err = each(func(name []byte) {

@@ -9,30 +9,34 @@ import (
 
 // Choice registers a flag whose value is one of several texts. -h and shell completion list the same choices as the
 // error of another value.
-func Choice(set *flag.FlagSet, value *string, name, begin string, choices []string, usage string) {
+func Choice[S ~string](set *flag.FlagSet, value *S, name string, begin S, choices []S, usage string) {
 	*value = begin
-	set.Var(&choice{value, choices}, name, "`"+strings.Join(choices, "|")+"`: "+usage)
+	texts := make([]string, len(choices))
+	for i, c := range choices {
+		texts[i] = string(c)
+	}
+	set.Var(&choice[S]{value, texts}, name, "`"+strings.Join(texts, "|")+"`: "+usage)
 }
 
 // choice is the flag.Value of Choice.
-type choice struct {
-	value   *string
+type choice[S ~string] struct {
+	value   *S
 	choices []string
 }
 
 // String returns the value, "" of the zero choice.
-func (c *choice) String() string {
+func (c *choice[S]) String() string {
 	if c.value == nil {
 		return ""
 	}
-	return *c.value
+	return string(*c.value)
 }
 
 // Set refuses a text that is no choice with an error that lists them.
-func (c *choice) Set(text string) error {
+func (c *choice[S]) Set(text string) error {
 	if !slices.Contains(c.choices, text) {
 		return errors.New("want one of " + strings.Join(c.choices, ", "))
 	}
-	*c.value = text
+	*c.value = S(text)
 	return nil
 }
