@@ -223,16 +223,9 @@ func (d *divider) keep(ctx context.Context) error {
 
 // sideOf returns the side that a fact's group is drawn for, or training if the group has a fact that is kept.
 func (d *divider) sideOf(group uint64) int {
-	if _, kept := d.kept[group]; kept {
-		return train
-	}
-	return d.side(group)
-}
-
-// side returns the side that a group is drawn for.
-func (d *divider) side(group uint64) int {
+	_, kept := d.kept[group]
 	switch group >>= 1; {
-	case group < d.limits[train]:
+	case kept || group < d.limits[train]:
 		return train
 	case group < d.limits[valid]:
 		return valid
