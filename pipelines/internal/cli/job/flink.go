@@ -70,15 +70,20 @@ func FindFlink(ctx context.Context, o Options) (*Flink, Overview, error) {
 // restTimeout bounds a request; the cluster is near, and nothing depends on the answer.
 const restTimeout = 3 * time.Second
 
+// send sends a request without a body.
+func send(ctx context.Context, method, address string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(request)
+}
+
 // get reads the JSON of a path of Flink's REST API.
 func (f *Flink) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.Address+path, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := send(ctx, http.MethodGet, f.Address+path)
 	if err != nil {
 		return err
 	}
@@ -93,16 +98,11 @@ func (f *Flink) get(ctx context.Context, path string, into any) error {
 func AnswersHTTP(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, restTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/overview", nil)
-	if err != nil {
-		return false
+	response, err := send(ctx, http.MethodGet, address+"/overview")
+	if err == nil {
+		response.Body.Close()
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	response.Body.Close()
-	return true
+	return err == nil
 }
 
 // flinkJob is a job as Flink lists it.
@@ -139,11 +139,7 @@ func (f *Flink) cancel(ctx context.Context, id string) bool {
 	if j == nil {
 		return false
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPatch, "http://"+f.Address+"/jobs/"+j.JID+"?mode=cancel", nil)
-	if err != nil {
-		return false
-	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := send(ctx, http.MethodPatch, f.Address+"/jobs/"+j.JID+"?mode=cancel")
 	if err != nil {
 		return false
 	}
