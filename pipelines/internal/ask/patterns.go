@@ -176,13 +176,11 @@ const patternsShown = 20
 // show prints the answers of the first patterns, and the outputs.
 func (g *givenPatterns) show(ctx context.Context, made bool) error {
 	answers := map[int64][]parquet.Match{}
-	err := parquet.EachPart(ctx, g.url(predict.MatchesTable), func(rows []parquet.Match) error {
-		for _, r := range rows {
-			if r.Pattern < patternsShown {
-				answers[r.Pattern] = append(answers[r.Pattern], r)
-			}
+	err := scoring.FirstRows(ctx, g.url(predict.MatchesTable), func(r parquet.Match) bool {
+		if r.Pattern < patternsShown {
+			answers[r.Pattern] = append(answers[r.Pattern], r)
 		}
-		return nil
+		return true
 	})
 	if err != nil {
 		return err

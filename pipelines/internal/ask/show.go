@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +14,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/evaluation"
 	"tagnet/stages/predict"
 )
@@ -22,28 +22,24 @@ import (
 // show prints the answers and the outputs, and whether this run made them.
 func (a *asking) show(ctx context.Context, made bool) error {
 	folder := a.E.Workspace.Path(a.folder)
-	// The first answers are read, as far as they are printed.
 	shown, width := 0, 0
 	var answers []parquet.Answer
 	queries, answered := map[int64]bool{}, map[int64]bool{}
-	enough := errors.New("the answers that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, predict.AnswersTable), func(rows []parquet.Answer) error {
-		for _, r := range rows {
-			if r.Position == 1 {
-				shown++
-			}
-			if shown > a.shown {
-				return enough
-			}
-			answers, queries[r.Query] = append(answers, r), true
-			if plausible(r) {
-				answered[r.Query] = true
-				width = min(40, max(width, utf8.RuneCountInString(r.Entity)))
-			}
+	err := scoring.FirstRows(ctx, storage.Join(folder, predict.AnswersTable), func(r parquet.Answer) bool {
+		if r.Position == 1 {
+			shown++
 		}
-		return nil
+		if shown > a.shown {
+			return false
+		}
+		answers, queries[r.Query] = append(answers, r), true
+		if plausible(r) {
+			answered[r.Query] = true
+			width = min(40, max(width, utf8.RuneCountInString(r.Entity)))
+		}
+		return true
 	})
-	if err != nil && err != enough {
+	if err != nil {
 		return err
 	}
 	reasons, err := a.ReadReasons(ctx, folder, queries)
@@ -78,7 +74,6 @@ func (a *asking) show(ctx context.Context, made bool) error {
 		a.E.Say("%4d  %s%s  %s", r.Position, r.Entity, padding, a.notes(r))
 		a.SayReasons(reasons, r.Query, r.Entity)
 	}
-	// What is not printed, then the outputs.
 	if left > 0 {
 		a.E.Say("\nleft out above, but in the files: %s answers that are not reached, or have a probability under %v", progress.Count(left), leastShown)
 	}

@@ -135,7 +135,6 @@ func (t *givenTriples) show(ctx context.Context, made bool) error {
 			t.E.Say("        against it: %s", names.Escape(r.Against))
 		}
 	}
-	// What is not printed, then the outputs.
 	if more > 0 {
 		t.E.Say("\n... and %s more %s in the files", progress.Count(more), givenNames[t.file.tableKind])
 	}

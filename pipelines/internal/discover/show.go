@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"tagnet/formats/names"
@@ -11,6 +10,7 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/probabilities"
+	"tagnet/pipelines/internal/scoring"
 	"tagnet/stages/predict/discover"
 )
 
@@ -51,17 +51,13 @@ func (d *discovering) showFirst(ctx context.Context, folder string, listed int64
 	const shown = 20
 	var facts []parquet.Fact
 	positions := map[int64]bool{}
-	errEnough := errors.New("the facts that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, discover.Table), func(rows []parquet.Fact) error {
-		for _, r := range rows {
-			if r.Position > shown {
-				return errEnough
-			}
+	err := scoring.FirstRows(ctx, storage.Join(folder, discover.Table), func(r parquet.Fact) bool {
+		if r.Position <= shown {
 			facts, positions[r.Position] = append(facts, r), true
 		}
-		return nil
+		return r.Position <= shown
 	})
-	if err != nil && err != errEnough {
+	if err != nil {
 		return err
 	}
 	reasons, err := d.ReadReasons(ctx, folder, positions)

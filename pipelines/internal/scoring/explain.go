@@ -118,21 +118,30 @@ func (a *Asking) ReadReasons(ctx context.Context, folder string, queries map[int
 		return nil, nil
 	}
 	shown := Reasons{}
-	enough := errors.New("the reasons that are printed are read")
-	err := parquet.EachPart(ctx, storage.Join(folder, predict.ExplanationsTable), func(rows []parquet.Explanation) error {
-		for _, r := range rows {
-			if !queries[r.Query] {
+	return shown, FirstRows(ctx, storage.Join(folder, predict.ExplanationsTable), func(r parquet.Explanation) bool {
+		key := reasonsOf{r.Query, r.Entity}
+		if queries[r.Query] {
+			shown[key] = append(shown[key], r)
+		}
+		return queries[r.Query]
+	})
+}
+
+// FirstRows calls each for the rows of a table until it returns false.
+func FirstRows[R parquet.Row](ctx context.Context, table string, each func(row R) bool) error {
+	enough := errors.New("the rows that are printed are read")
+	err := parquet.EachPart(ctx, table, func(rows []R) error {
+		for _, row := range rows {
+			if !each(row) {
 				return enough
 			}
-			key := reasonsOf{r.Query, r.Entity}
-			shown[key] = append(shown[key], r)
 		}
 		return nil
 	})
-	if err != nil && err != enough {
-		return nil, err
+	if err == enough {
+		return nil
 	}
-	return shown, nil
+	return err
 }
 
 // SayReasons prints why an answer may be one, below it: so many rules, then so many paths, as --paths says.
