@@ -67,7 +67,6 @@ func Graph(t testing.TB, p *beam.Pipeline) string {
 			fmt.Fprintf(&text, "%s%s\n", strings.Repeat("  ", depth), scopes[depth])
 		}
 		above = scopes
-		// The transform, with its collections.
 		var inputs, outputs []string
 		for _, in := range edge.Input {
 			input := number(in.From)

@@ -198,7 +198,6 @@ func (e *evidence) withoutTraining(ctx context.Context) string {
 // readTraining reads the training log and the best checkpoint, unless they belong to another graph.
 func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
-	// A model of another graph is not shown.
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	e.check(unfinished)
 	now, err := w.Inputs(ctx, workspace.GraphFolder)
@@ -218,7 +217,6 @@ func (e *evidence) readTraining(ctx context.Context) {
 	case err != nil:
 		e.missing(trainingSection, e.withoutTraining(ctx), train, err)
 	}
-	// The best checkpoint has the configuration.
 	if e.best, err = checkpoint.Folder(w.Checkpoints()).Best(ctx); err != nil {
 		e.missing(configurationSection, "There is no checkpoint", train, err)
 		return

@@ -49,7 +49,6 @@ func (e *evidence) subtitle() string {
 // tiles returns the numbers at the top.
 func (e *evidence) tiles() []tile {
 	var tiles []tile
-	// Metrics, with the conditions under which they hold.
 	if len(e.evaluations) > 0 {
 		v := e.evaluations[0]
 		m := v.Pessimistic
@@ -69,7 +68,6 @@ func (e *evidence) tiles() []tile {
 		tiles = append(tiles, tile{metric(m.MRR), "MRR", note}, tile{percent(m.Hits1), "Hits@1", "right answer first"},
 			tile{percent(m.Hits10), "Hits@10", "among the first ten"})
 	}
-	// Messages, then sizes.
 	if saved, ok := e.saved(); ok {
 		tiles = append(tiles, tile{percent(saved.all), "Messages saved", "of all; " + saved.by})
 		if !math.IsNaN(saved.notEmpty) {

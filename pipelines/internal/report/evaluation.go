@@ -108,7 +108,6 @@ func (e *evidence) composeEvaluation() section {
 	for _, one := range e.evaluations {
 		s.Figures = append(s.Figures, one.wholeTable(len(e.evaluations) > 1).figure())
 	}
-	// Groups of queries, as charts and then in numbers.
 	if len(v.ByDirection) > 0 {
 		s.Figures = append(s.Figures, v.directionTable().figure())
 	}

@@ -37,7 +37,6 @@ func (e *evidence) composeMessages() section {
 		s.Lead = append([]string{"These are the messages of a model with windows, counted without one. The model of this run has none: it updates every " +
 			"entity in every layer."}, s.Lead...)
 	}
-	// Charts compare splits, deltas and layers.
 	splits := slices.DeleteFunc(slices.Clone(e.messages), func(m counts.Summary) bool { return len(ofLayers(m, c.Layers)) == 0 })
 	s.Figures = []figure{savedFigure(splits, c.Layers), deltaFigure(m, c.Layers)}
 	byLayer := slices.DeleteFunc(slices.Clone(m.ByLayer), func(one counts.LayerSum) bool { return one.Layers != c.Layers || one.Delta != c.Delta })

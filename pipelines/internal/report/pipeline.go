@@ -65,7 +65,6 @@ func write(ctx context.Context, e *command.Environment) (string, error) {
 	if err := storage.CheckWritable(ctx, folder); err != nil {
 		return "", err
 	}
-	// Figures are also files of their own.
 	index := storage.Join(folder, "index.html")
 	for _, s := range p.Sections {
 		for _, f := range s.Figures {

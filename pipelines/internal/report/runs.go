@@ -80,7 +80,6 @@ func (e *evidence) composeRuns() section {
 	if split == "" {
 		t.Note = "Of the configuration, what differs between runs."
 	}
-	// A row for each run: its metrics, the difference to the page's run, messages.
 	pageEvaluation := e.ofSplit(split)
 	differing := differences(e.runs)
 	var better, worse []string

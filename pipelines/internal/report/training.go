@@ -17,7 +17,6 @@ func (e *evidence) composeTraining() section {
 	var loss chart.Series
 	mrr, hits := chart.Series{Key: chart.Key{Name: "MRR"}}, chart.Series{Key: chart.Key{Name: "Hits@10", Color: 1}}
 	all := table{Title: "Every epoch", Folded: true, Head: []string{"Epoch", "Loss", "Valid MRR", "Hits@1", "Hits@10", "Learning rate", "Messages", "Time"}}
-	// An epoch is a point of the curves and a row of the table.
 	for i, one := range e.epochs {
 		seconds += one.Seconds
 		x := float64(one.Epoch)
@@ -35,7 +34,6 @@ func (e *evidence) composeTraining() section {
 		all.add(strconv.Itoa(one.Epoch), fmt.Sprintf("%.4f", one.Loss), valid[0], valid[1], valid[2],
 			fmt.Sprintf("%.3g", one.LearningRate), short(float64(one.Messages)), duration(one.Seconds))
 	}
-	// The lead, then the charts.
 	change := "was " + metric(e.epochs[0].Loss)
 	if len(e.epochs) > 1 {
 		change = fmt.Sprintf("changed from %s to %s", metric(e.epochs[0].Loss), metric(e.epochs[len(e.epochs)-1].Loss))

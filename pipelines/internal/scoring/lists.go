@@ -111,7 +111,6 @@ func (a *Asking) list(ctx context.Context, flag, value string) (ids []int32, rec
 		ids, err = a.View.OfType(ctx, name)
 		return ids, value, flagged(flag, err)
 	}
-	// All other values name a file, or standard input.
 	lookup := kg.NewLookup(a.View.Entities, nil)
 	ids, err = ReadOnce(ctx, flag, value, func(file string, r io.Reader) (ids []int32, err error) {
 		names := NewNames(lookup, file)

@@ -43,7 +43,6 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The reasons and paths, and the chart of them for the page.
 	response := explanation{Source: asked.Source, Relation: asked.Relation, Answer: answer, Explanation: found, Weights: s.model.PathWeights()}
 	if drawing {
 		drawn := found.Paths

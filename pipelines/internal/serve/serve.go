@@ -125,7 +125,6 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		}
 		return opened, err
 	}
-	// The first model, and what a user should know of it.
 	opened, err := l.load(nil)
 	if err != nil {
 		return err
@@ -211,7 +210,6 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	if err := command.SetReach(&opened.Configuration, f.Reach); err != nil {
 		return settings{}, err
 	}
-	// The memory: the graph, names, the model and what queries take.
 	sizes, err := encode.SizesOf(ctx, loaded, f.asked())
 	if err != nil {
 		return settings{}, err
@@ -236,7 +234,6 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	if err != nil {
 		return settings{}, err
 	}
-	// The model, with the threads that the memory allows.
 	opened.Resources.Threads = allotment.Threads
 	if opened.Resources.Kernel, err = kernel.Named(f.Kernel); err != nil {
 		return settings{}, err

@@ -44,7 +44,6 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The triples in the terms of the page.
 	response := scoreResponse{make([]triple, len(scored)), state}
 	for i, t := range scored {
 		response.Triples[i] = triple{

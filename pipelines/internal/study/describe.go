@@ -25,7 +25,6 @@ func (f *messagesFlags) finish(ctx context.Context, e *command.Environment, made
 	}
 	e.Say("%s: messages of %s queries over %s edges%s", s.Split, progress.Count(s.Queries), progress.Count(s.Edges), within)
 	e.Say("  %6s %6s %18s %20s %8s %20s %8s %20s %8s", "layers", "delta", "sent", "of all", "saved", "of not empty", "saved", "kept", "saved")
-	// A row for each number of layers and delta.
 	for _, c := range s.Configurations {
 		ofAll, ofNotEmpty := c.Saved()
 		e.Say("  %6d %6d %18s %20s %7.2f%% %20s %7.2f%% %20s %7.2f%%", c.Layers, c.Delta, progress.Count(c.Sent()),
@@ -37,7 +36,6 @@ func (f *messagesFlags) finish(ctx context.Context, e *command.Environment, made
 		describeChoices(e, *s.AStar)
 	}
 	e.Say("")
-	// The outputs, and the command that shows them.
 	tables := []string{storage.Join(folder, counts.CountsTable)}
 	if s.AStar != nil {
 		tables = append(tables, storage.Join(folder, counts.AStarTable))

@@ -110,7 +110,6 @@ func (f *messagesFlags) run(ctx context.Context, e *command.Environment) error {
 	if err := e.NotEmpty("best, last, an epoch's number, or a path", "model"); err != nil {
 		return err
 	}
-	// The graph and the queries.
 	w := e.Workspace
 	loaded, inputs, err := w.OpenGraph(ctx)
 	if err != nil {

@@ -35,7 +35,6 @@ func (d *display) update(p learn.Progress) {
 		d.bar.Of(int64(p.Epochs) * p.QueriesPerEpoch)
 	}
 	d.last = p
-	// The bar counts the queries of all epochs.
 	done := int64(p.Epoch-1)*p.QueriesPerEpoch + p.Queries
 	if d.bar == nil {
 		d.bar = d.environment.Progress.Begin("training", int64(p.Epochs)*p.QueriesPerEpoch, "queries")

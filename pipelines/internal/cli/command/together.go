@@ -109,7 +109,6 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 		}
 		name, rest = rest[0], append([]string{"-h"}, rest[1:]...)
 	}
-	// Pipelines, then all other commands.
 	known := make([]string, 0, len(t.Commands))
 	for i, c := range t.Commands {
 		if c.Pipeline.Name == name {
@@ -123,7 +122,6 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 		}
 		known = append(known, o.Name)
 	}
-	// The closest name is suggested for an unknown one.
 	problem := fmt.Sprintf("%q is not a command of %s:", name, t.Name)
 	if strings.HasPrefix(name, "-") {
 		problem = fmt.Sprintf("%s stands before the command: want %s COMMAND [flags];", names.Escape(name), t.Name)

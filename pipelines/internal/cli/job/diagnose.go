@@ -75,7 +75,6 @@ func (j *Job) failure(ctx context.Context) *Failed {
 		}
 		return f
 	}
-	// Everything else is told by patterns in Flink's messages.
 	switch {
 	case notStarted.MatchString(all):
 		program := "the command of --environment_config"

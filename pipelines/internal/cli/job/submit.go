@@ -43,7 +43,6 @@ func Submit(ctx context.Context, p *beam.Pipeline, o Options) (_ *Job, err error
 		}
 	}()
 	address := ""
-	// Workers of a LOOPBACK environment are in this process.
 	if o.Environment == loopback {
 		if j.pool, err = newPool(ctx); err != nil {
 			return nil, err
