@@ -200,9 +200,9 @@ func (e *evidence) readTraining(ctx context.Context) {
 	w, train := e.workspace, e.workspace.Command("train")
 	made, unfinished := manifest.Read(ctx, w.Checkpoints())
 	e.check(unfinished)
-	now, err := w.Inputs(ctx, workspace.GraphFolder)
+	now, err := w.Checksum(ctx, workspace.GraphFolder)
 	e.check(err)
-	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now[workspace.GraphFolder] {
+	if unfinished == nil && err == nil && made.Inputs[workspace.GraphFolder] != now {
 		e.missing(trainingSection, "The model was trained on another graph than the present one. With the flags it had, the command trains on this one",
 			train.With("--force"), nil)
 		return

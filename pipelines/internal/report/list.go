@@ -52,8 +52,8 @@ func (e *evidence) readList(ctx context.Context) {
 	}
 	l.name = name
 	of, _ := w.EvaluatedCheckpoint(ctx, w.Path(folder))
-	graph, _ := w.Inputs(ctx, workspace.GraphFolder) // what cannot be read tells nothing
-	l.told = answer.ReadTold(ctx, w.Path(answer.ProbabilitiesFolder), of.Weights, graph[workspace.GraphFolder], of.Reach, l.judged.SHA256)
+	graph, _ := w.Checksum(ctx, workspace.GraphFolder) // what cannot be read tells nothing
+	l.told = answer.ReadTold(ctx, w.Path(answer.ProbabilitiesFolder), of.Weights, graph, of.Reach, l.judged.SHA256)
 }
 
 // add adds facts of the list.

@@ -24,12 +24,11 @@ import (
 func (f fixture) list(name string, hours int, p *metrics.Presumed, rows ...parquet.Fact) {
 	f.t.Helper()
 	w, ctx := f.workspace, f.t.Context()
-	inputs, err := w.Inputs(ctx, workspace.GraphFolder)
 	folder := w.FactsFolder(name)
-	stage := workspace.Output{Workspace: w, Name: "discover", Folder: folder, Inputs: inputs,
+	stage := workspace.Output{Workspace: w, Name: "discover", Folder: folder, Inputs: ofGraph(f.t, w),
 		Configuration: map[string]any{"weights": "abcdefabcdef00", "reach": 0}}
 	f.write(folder+"/facts.json", metrics.Discovery{Graph: "all", Listed: int64(len(rows)), Candidates: 1234, Probabilities: p})
-	err = errors.Join(err, parquet.Write(ctx, parquet.PartFile(w.Path(folder, "facts"), 0, 1), rows), stage.Resume(ctx, false), stage.Publish(ctx, nil))
+	err := errors.Join(parquet.Write(ctx, parquet.PartFile(w.Path(folder, "facts"), 0, 1), rows), stage.Resume(ctx, false), stage.Publish(ctx, nil))
 	at := time.Now().Add(-time.Duration(hours) * time.Hour)
 	if err := errors.Join(err, os.Chtimes(w.Path(folder, manifest.FileName), at, at)); err != nil {
 		f.t.Fatal(err)
@@ -57,10 +56,7 @@ func TestNewFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := f.workspace.Inputs(t.Context(), workspace.GraphFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	graph := ofGraph(t, f.workspace)
 	told := map[string]any{"verdicts": judged.SHA256, "graph": graph["graph"], "told": map[string]any{
 		"common": map[string]any{"share": .084, "low": .06, "high": .12, "judged": 47}}}
 	f.write(fmt.Sprintf("probabilities/abcdefabcdef-%.12s-0.json.verdicts", graph["graph"]), told)

@@ -393,11 +393,7 @@ func TestEvaluationOfAnotherCheckpoint(t *testing.T) {
 		f.record(checkpoint.Record{Configuration: configuration.Default(), Epoch: 12, Weights: manifest.File{SHA256: "of-the-best"}})
 		f.evaluation("test")
 		complete(t, w)
-		inputs, err := w.Inputs(t.Context(), "graph")
-		if err != nil {
-			t.Fatal(err)
-		}
-		stage := workspace.Output{Workspace: w, Name: "score", Folder: "runs/main/evaluation/test", Inputs: inputs,
+		stage := workspace.Output{Workspace: w, Name: "score", Folder: "runs/main/evaluation/test", Inputs: ofGraph(t, w),
 			Configuration: map[string]string{"checkpoint": "epoch-003", "weights": test.weights}}
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)

@@ -32,12 +32,8 @@ func addRun(t *testing.T, w workspace.Workspace, change func(*configuration.Conf
 		}
 		folders = append(folders, w.EvaluationFolder("test"))
 	}
-	inputs, err := w.Inputs(t.Context(), "graph")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, folder := range folders {
-		stage := workspace.Output{Workspace: w, Name: "test", Folder: folder, Inputs: inputs}
+		stage := workspace.Output{Workspace: w, Name: "test", Folder: folder, Inputs: ofGraph(t, w)}
 		if err := errors.Join(stage.Resume(t.Context(), false), stage.Publish(t.Context(), nil)); err != nil {
 			t.Fatal(err)
 		}

@@ -46,11 +46,7 @@ type Run struct {
 func (f *Flags) Open(ctx context.Context, e *command.Environment, graphName string, outline bool) (*Run, error) {
 	r := &Run{Flags: f, E: e, GraphName: graphName}
 	var err error
-	open := e.Workspace.OpenGraph
-	if outline {
-		open = e.Workspace.OpenOutline
-	}
-	if r.Loaded, r.Inputs, err = open(ctx); err != nil {
+	if r.Loaded, r.Inputs, err = e.Workspace.Open(ctx, outline); err != nil {
 		return nil, err
 	}
 	if r.Model, r.ModelGiven, err = e.Open(ctx, f.Model, r.Loaded); err != nil {

@@ -77,7 +77,7 @@ func (f *flags) decide(ctx context.Context, e *command.Environment) (*decision, 
 	if d.timed && d.resume && d.wantedSettings.Workers > 1 {
 		return nil, ofOneWorker(d.wantedSettings.Workers)
 	}
-	if err := d.openGraph(ctx); err != nil {
+	if d.loaded, d.inputs, err = e.Workspace.Open(ctx, d.bundles); err != nil {
 		return nil, err
 	}
 	d.step, err = d.nextStep(ctx)
@@ -90,16 +90,6 @@ func (d *decision) chooses() bool { return d.timed && (len(d.records) == 0 || d.
 
 // continues reports whether checkpoints that exist decide settings that are not given.
 func (d *decision) continues() bool { return d.resume || d.timed && !d.chooses() }
-
-// openGraph opens the graph; with --bundles without its edges.
-func (d *decision) openGraph(ctx context.Context) (err error) {
-	if d.bundles {
-		d.loaded, d.inputs, err = d.e.Workspace.OpenOutline(ctx)
-		return err
-	}
-	d.loaded, d.inputs, err = d.e.Workspace.OpenGraph(ctx)
-	return err
-}
 
 // nextStep decides what follows on the checkpoints that exist.
 func (d *decision) nextStep(ctx context.Context) (step, error) {

@@ -19,7 +19,7 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 		return false
 	}
 	for input, hash := range m.Inputs {
-		if now, err := w.hash(ctx, input); err != nil || now != hash {
+		if now, err := w.Checksum(ctx, input); err != nil || now != hash {
 			return false
 		}
 	}

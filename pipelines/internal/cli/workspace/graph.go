@@ -79,16 +79,11 @@ func QueryRows(split string) string { return "queries_" + split }
 // OpenGraph verifies and loads the workspace's graph, and returns it with the Inputs of folders that
 // are made from it. If it is missing or damaged, the error names the command that makes it.
 func (w Workspace) OpenGraph(ctx context.Context) (*kg.KG, map[string]string, error) {
-	return w.open(ctx, false)
+	return w.Open(ctx, false)
 }
 
-// OpenOutline is OpenGraph, but of the graph it loads kg.Outline.
-func (w Workspace) OpenOutline(ctx context.Context) (*kg.KG, map[string]string, error) {
-	return w.open(ctx, true)
-}
-
-// open verifies graph/ and opens it, with Output.Inputs for it. outline leaves out the edges and the names of entities.
-func (w Workspace) open(ctx context.Context, outline bool) (*kg.KG, map[string]string, error) {
+// Open is OpenGraph, but with outline it leaves out the edges and the names of entities.
+func (w Workspace) Open(ctx context.Context, outline bool) (*kg.KG, map[string]string, error) {
 	m, err := w.Require(ctx, GraphFolder, w.Command("preprocess"))
 	if err != nil {
 		return nil, nil, err

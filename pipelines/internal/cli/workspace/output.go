@@ -28,8 +28,7 @@ type Output struct {
 	Seed int64
 	// Vocabulary is the hash of the entity and relation names that ids in the folder refer to.
 	Vocabulary string
-	// Inputs are the checksums of the manifests of the folders that the content is made from, as
-	// Workspace.Inputs returns them.
+	// Inputs are the checksums of the manifests of the folders that the content is made from.
 	Inputs map[string]string
 	// OutlivesInputs says that the content stays valid if an input is replaced while it is made. A checkpoint does:
 	// training reads the graph once, and whoever opens the checkpoint compares it with the graph.

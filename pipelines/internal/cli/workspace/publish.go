@@ -105,7 +105,7 @@ func (s *Output) checkInputs(ctx context.Context) error {
 		return nil
 	}
 	for _, input := range slices.Sorted(maps.Keys(s.Inputs)) {
-		now, err := s.Workspace.hash(ctx, input)
+		now, err := s.Workspace.Checksum(ctx, input)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

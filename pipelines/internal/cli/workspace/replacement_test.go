@@ -16,11 +16,7 @@ func TestReplacedInput(t *testing.T) {
 	for _, lasting := range []bool{false, true} {
 		ctx, w := context.Background(), New(storagetest.Memory(t))
 		makeOutput(t, newOutput(w, "first", 6, nil), "one")
-		inputs, err := w.Inputs(ctx, "first")
-		if err != nil {
-			t.Fatal(err)
-		}
-		second := newOutput(w, "second", 6, inputs)
+		second := newOutput(w, "second", 6, inputsOf(t, w, "first"))
 		second.OutlivesInputs = lasting
 		if _, err := second.Begin(ctx, false); err != nil {
 			t.Fatal(err)
@@ -33,7 +29,7 @@ func TestReplacedInput(t *testing.T) {
 		if err := second.Explain(ctx, failed); errors.As(err, new(*manifest.Replaced)) == lasting {
 			t.Errorf("the error of a step: %v", err)
 		}
-		err = second.Publish(ctx, nil)
+		err := second.Publish(ctx, nil)
 		if lasting && err != nil {
 			t.Error(err)
 		}

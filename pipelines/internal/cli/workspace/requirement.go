@@ -38,7 +38,7 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	}
 	// The folder is whole, but stale if an input is no longer the one it was made from.
 	for _, input := range slices.Sorted(maps.Keys(m.Inputs)) {
-		now, err := w.hash(ctx, input)
+		now, err := w.Checksum(ctx, input)
 		if errors.Is(err, storage.ErrUnavailable) {
 			return m, err
 		}
@@ -49,21 +49,8 @@ func (w Workspace) Require(ctx context.Context, folder string, command Command) 
 	return m, nil
 }
 
-// Inputs returns the checksums of folders' manifests, for Output.Inputs. Require verifies them before.
-func (w Workspace) Inputs(ctx context.Context, folders ...string) (map[string]string, error) {
-	inputs := map[string]string{}
-	for _, folder := range folders {
-		hash, err := w.hash(ctx, folder)
-		if err != nil {
-			return nil, err
-		}
-		inputs[folder] = hash
-	}
-	return inputs, nil
-}
-
-// hash returns the checksum of a folder's manifest.
-func (w Workspace) hash(ctx context.Context, folder string) (string, error) {
+// Checksum returns the checksum of a folder's manifest, for Output.Inputs. Require verifies it before.
+func (w Workspace) Checksum(ctx context.Context, folder string) (string, error) {
 	m, err := manifest.Read(ctx, w.Path(folder))
 	if err != nil {
 		return "", err

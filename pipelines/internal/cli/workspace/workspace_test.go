@@ -27,6 +27,16 @@ type settings struct {
 	Files  map[string]string `json:"files"`
 }
 
+// inputsOf returns the inputs of an output that is made from a folder.
+func inputsOf(t *testing.T, w Workspace, folder string) map[string]string {
+	t.Helper()
+	checksum, err := w.Checksum(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{folder: checksum}
+}
+
 func newOutput(w Workspace, name string, layers int, inputs map[string]string) *Output {
 	return &Output{
 		Workspace: w, Name: name, Folder: name, Configuration: settings{layers, map[string]string{"train": "x"}},
@@ -89,11 +99,7 @@ func TestStages(t *testing.T) {
 			_, err = newOutput(w, "first", 5, nil).Begin(ctx, false)
 			wantError(t, err, "layers is 6 there, 5 here", "--workspace", "--force")
 
-			inputs, err := w.Inputs(ctx, "first")
-			if err != nil {
-				t.Fatal(err)
-			}
-			second := newOutput(w, "second", 6, inputs)
+			second := newOutput(w, "second", 6, inputsOf(t, w, "first"))
 			makeOutput(t, second, "two")
 			if _, err := w.Require(ctx, "second", Command{}); err != nil {
 				t.Fatal(err)
@@ -103,10 +109,7 @@ func TestStages(t *testing.T) {
 			makeOutput(t, first, "another")
 			_, err = w.Require(ctx, "second", w.Command("second"))
 			wantError(t, err, "first", "go run ./pipelines/second --workspace "+root+" --force")
-			if inputs, err = w.Inputs(ctx, "first"); err != nil {
-				t.Fatal(err)
-			}
-			_, err = newOutput(w, "second", 6, inputs).Begin(ctx, false)
+			_, err = newOutput(w, "second", 6, inputsOf(t, w, "first")).Begin(ctx, false)
 			wantError(t, err, "first", "--force")
 
 			// Remade as it was, it is not.
