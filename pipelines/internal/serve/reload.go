@@ -89,8 +89,7 @@ func (l *reloader) replace() (*server, error) {
 	go func() {
 		defer close(closed)
 		inUse.Wait()
-		earlier.stopFit()
-		_ = earlier.model.Close() // of no matter to later requests
+		earlier.close()
 	}()
 	l.say(fmt.Sprintf("reloaded: %s%s", next.described(), next.computing()))
 	return next, nil
@@ -114,8 +113,13 @@ func (l *reloader) open() (next *server, err error) {
 func (l *reloader) close() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	l.current.stopFit()
-	_ = l.current.model.Close() // nothing of it is wanted any more
+	l.current.close()
+}
+
+// close ends the fit and closes the model, of no matter to later requests.
+func (s *server) close() {
+	s.stopFit()
+	_ = s.model.Close()
 }
 
 // say prints a line. A fit calls it beside a reload.

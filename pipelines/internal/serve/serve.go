@@ -302,12 +302,12 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 			}
 		}
 	}
-	defer command.OnSecondInterrupt(ctx, func() string { return fmt.Sprintf("%d requests were not answered", s.underWay()) })()
+	defer command.OnSecondInterrupt(ctx, func() string { return fmt.Sprintf("%d requests were not answered", s.requests.Load()) })()
 	// Afterwards requests under way are answered, for at most the timeout of a request.
-	if n := s.underWay(); n > 0 {
+	if n := s.requests.Load(); n > 0 {
 		e.Say("interrupted: answering %d requests that are under way, at most %v; a second interrupt ends at once", n, f.timeout)
 	}
-	s.stop()
+	s.stopping.Store(true)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.timeout+writeTimeout)
 	defer cancel()
 	// Shutdown would drop requests of connections that are accepted and not yet read, so it comes last.
@@ -316,7 +316,7 @@ func (f *flags) serve(ctx context.Context, e *command.Environment, listener net.
 	h.SetKeepAlivesEnabled(false)
 	s.connections.wait(bounded)
 	if err := h.Shutdown(bounded); err != nil {
-		n := s.underWay()
+		n := s.requests.Load()
 		h.Close()
 		e.Say("stopped; %d requests were not answered", n)
 		return nil

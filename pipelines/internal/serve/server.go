@@ -77,7 +77,7 @@ type shared struct {
 	measures    *measures
 	logging     sync.Mutex
 	requests    atomic.Int64 // under way
-	stopping    atomic.Bool
+	stopping    atomic.Bool  // tells that it is not ready; requests that arrive on open connections are still answered
 }
 
 // route answers a method of a path.
@@ -140,12 +140,6 @@ func (common *shared) server(o settings) (*server, error) {
 	}
 	return s, nil
 }
-
-// underWay returns the number of requests that are not answered yet.
-func (s *shared) underWay() int64 { return s.requests.Load() }
-
-// stop makes the server tell that it is not ready. Requests that arrive on open connections are still answered.
-func (s *shared) stop() { s.stopping.Store(true) }
 
 // ServeHTTP answers a request, counts it, and turns an error or a panic into a response.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

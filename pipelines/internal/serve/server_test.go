@@ -692,7 +692,7 @@ func TestHealth(t *testing.T) {
 	if got := send(t, "GET", address+"/healthz", ""); got.status != 200 || !cmp.Equal(read[health](t, got), want) {
 		t.Errorf("%+v", got)
 	}
-	s.stop()
+	s.stopping.Store(true)
 	want.Status = "stopping"
 	if got := send(t, "HEAD", address+"/healthz", ""); got.status != 503 {
 		t.Errorf("%+v", got)
