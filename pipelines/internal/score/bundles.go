@@ -22,15 +22,21 @@ func (f *flags) checkBundles() error {
 	return nil
 }
 
-// openBundles returns an error unless the parts of the graph are there that the model's queries propagate through.
+// openBundles returns an error if the model needs the graph, or unless the parts of the graph are there that its queries
+// propagate through.
 func (a *evaluating) openBundles(ctx context.Context) error {
-	if !a.flags.bundles {
+	switch c, n := a.Model.Configuration, a.View.Graph.Entities; {
+	case !a.flags.bundles:
 		return nil
+	case c.Source() == configuration.RelationsGraph:
+		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
+	case c.Reach == 0:
+		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or " +
+			"leave --bundles out")
+	case c.Reach >= n:
+		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
 	}
 	c := a.Model.Configuration
-	if err := a.refuseBundles(); err != nil {
-		return err
-	}
 	a.flags.parts = parts.RequiredFolder{
 		URL: a.E.Workspace.Path(workspace.BundlesFolder(parts.Name(a.flags.split, c.Reach, c.Layers))),
 		Requirements: parts.Requirements{Split: a.flags.split, Reach: c.Reach, Layers: c.Layers, Remove: c.Remove, Limit: a.flags.limit,
@@ -41,18 +47,4 @@ func (a *evaluating) openBundles(ctx context.Context) error {
 		return err
 	}
 	return folder.Close()
-}
-
-// refuseBundles returns an error if the model needs the graph.
-func (a *evaluating) refuseBundles() error {
-	switch c, n := a.Model.Configuration, a.View.Graph.Entities; {
-	case c.Source() == configuration.RelationsGraph:
-		return command.Usage("--bundles with a model of --relations graph: the graph of relations is made from all edges; leave --bundles out")
-	case c.Reach == 0:
-		return command.Usage("--bundles reads the parts of the graph that queries propagate through with a reach, and the model has none: give --reach, or " +
-			"leave --bundles out")
-	case c.Reach >= n:
-		return command.Usage("--bundles with reach %d: the graph has %d entities, and queries propagate through all; leave --bundles out", c.Reach, n)
-	}
-	return nil
 }

@@ -29,7 +29,7 @@ func (a *evaluating) print(m metrics.Evaluation) {
 	}
 	say("%s, %s: %s queries, %s distinct", asked, model, queries, progress.Count(m.Distinct))
 	a.printMetrics(m)
-	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*share(m.Unreached, m.Queries))
+	say("  %.1f%% of the answers tie with another entity, %.1f%% are out of reach", 100*m.Tied, 100*(float64(m.Unreached)/float64(max(1, m.Queries))))
 	a.printBaselines(m)
 	say("")
 }
@@ -74,6 +74,3 @@ func (a *evaluating) printBaselines(m metrics.Evaluation) {
 		a.E.Say("  below popularity on %s%s", strings.Join(below[:min(shown, len(below))], ", "), more)
 	}
 }
-
-// share returns a part of a whole.
-func share(part, whole int64) float64 { return float64(part) / float64(max(1, whole)) }
