@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"flag"
 
 	"tagnet/pipelines/internal/cli/command"
@@ -48,19 +49,9 @@ func Pipeline() command.Pipeline {
 
 // check validates the flags.
 func (f *flags) check(e *command.Environment) error {
-	if err := e.NotEmpty("a file of queries", "queries"); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("the names of relations, or all", "relation"); err != nil {
-		return err
-	}
-	if err := f.Flags.Check(e, 1); err != nil {
-		return err
-	}
-	if err := f.AskFlags.Check(e, f.queries); err != nil {
-		return err
-	}
-	if err := f.patternFlags.check(e); err != nil || f.asks() {
+	err := cmp.Or(e.NotEmpty("a file of queries", "queries"), e.NotEmpty("the names of relations, or all", "relation"), f.Flags.Check(e, 1),
+		f.AskFlags.Check(e, f.queries), f.patternFlags.check(e))
+	if err != nil || f.asks() {
 		return err
 	}
 	switch {

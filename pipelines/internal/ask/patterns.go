@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -45,10 +46,7 @@ func (f *patternFlags) asks() bool { return f.pattern != "" || f.patterns != "" 
 
 // check validates the flags.
 func (f *patternFlags) check(e *command.Environment) error {
-	if err := e.NotEmpty("atoms, such as likes(?x, tea)", "pattern"); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("a file of patterns", "patterns"); err != nil {
+	if err := cmp.Or(e.NotEmpty("atoms, such as likes(?x, tea)", "pattern"), e.NotEmpty("a file of patterns", "patterns")); err != nil {
 		return err
 	}
 	if f.bindings < 1 {

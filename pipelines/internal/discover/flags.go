@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 
@@ -49,8 +50,5 @@ func (f *flags) check(e *command.Environment) error {
 	case !(f.threshold >= 0 && f.threshold < 1):
 		return command.FlagError("threshold", f.threshold, "0 or more, less than 1")
 	}
-	if err := f.Flags.Check(e, 1); err != nil {
-		return err
-	}
-	return f.AskFlags.Check(e, f.relation)
+	return cmp.Or(f.Flags.Check(e, 1), f.AskFlags.Check(e, f.relation))
 }

@@ -117,13 +117,9 @@ type configuration struct {
 
 // run reads the dataset, writes graph/ and describes it.
 func (f *flags) run(ctx context.Context, e *command.Environment) error {
-	if err := e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("a file", "types", "entity_names", "relation_names"); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("a relation", "type_relation"); err != nil {
+	err := cmp.Or(e.NotEmpty("a folder, or a dataset's name", "dataset", "inference"),
+		e.NotEmpty("a file", "types", "entity_names", "relation_names"), e.NotEmpty("a relation", "type_relation"))
+	if err != nil {
 		return err
 	}
 	f.made, f.isMade = synthetic.SampleNamed(cmp.Or(f.dataset, synthetic.SampleNames()[0]))

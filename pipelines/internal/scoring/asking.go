@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,10 +56,7 @@ func (f *AskFlags) Register(set *flag.FlagSet, sources, candidates string) {
 
 // Check validates the flags. file is the value of another flag that may be StandardInput.
 func (f *AskFlags) Check(e *command.Environment, file string) error {
-	if err := e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"); err != nil {
-		return err
-	}
-	if err := f.explainFlags.check(); err != nil {
+	if err := cmp.Or(e.NotEmpty("type:NAME, a file of names, or all", "sources", "candidates"), f.explainFlags.check()); err != nil {
 		return err
 	}
 	if f.candidates == StandardInput && (f.sources == StandardInput || file == StandardInput) {

@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 
@@ -34,8 +35,5 @@ func (f *Flags) Check(e *command.Environment, leastBest int) error {
 	if f.Best < leastBest {
 		return command.FlagError("top_k", f.Best, fmt.Sprintf("%d or more", leastBest))
 	}
-	if err := e.NotEmpty("the name of a model", "model"); err != nil {
-		return err
-	}
-	return f.Resources.Check()
+	return cmp.Or(e.NotEmpty("the name of a model", "model"), f.Resources.Check())
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -64,10 +65,7 @@ func (f *distancesFlags) check() error {
 	if f.hops < 1 || f.hops > hop.Most {
 		return command.FlagError("max_hops", f.hops, fmt.Sprintf("1 to %d", hop.Most))
 	}
-	if err := command.CheckKernel(f.kernel); err != nil {
-		return err
-	}
-	return command.CheckMemory(f.memory)
+	return cmp.Or(command.CheckKernel(f.kernel), command.CheckMemory(f.memory))
 }
 
 // run writes the distances from the sources of a split and their distribution.

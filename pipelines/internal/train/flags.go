@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"strings"
@@ -76,11 +77,5 @@ func (f *flags) check(e *command.Environment) error {
 	case f.validation.Patience < 0:
 		return command.FlagError("patience", f.validation.Patience, "0 or more")
 	}
-	if err := f.Check(); err != nil {
-		return err
-	}
-	if err := e.NotEmpty("a preset file, or one of "+strings.Join(configuration.PresetNames(), ", "), "preset"); err != nil {
-		return err
-	}
-	return e.NotEmpty("a file", "from")
+	return cmp.Or(f.Check(), e.NotEmpty("a preset file, or one of "+strings.Join(configuration.PresetNames(), ", "), "preset"), e.NotEmpty("a file", "from"))
 }

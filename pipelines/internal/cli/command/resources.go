@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 
@@ -31,8 +32,5 @@ func (r *Resources) Check() error {
 	if r.Threads < 0 || r.Threads > MostThreads {
 		return FlagError("threads", r.Threads, fmt.Sprintf("0 to %d", MostThreads))
 	}
-	if err := CheckKernel(r.Kernel); err != nil {
-		return err
-	}
-	return CheckMemory(r.Memory)
+	return cmp.Or(CheckKernel(r.Kernel), CheckMemory(r.Memory))
 }
