@@ -181,17 +181,9 @@ func (p *plan) work(ctx context.Context, cost command.Cost) command.Work {
 		Unit: fmt.Sprintf("queries in an epoch, which has %s optimizer steps", progress.Count((queries+batch-1)/batch)),
 	}
 	return command.Work{
-		Jobs:   func() ([]*beam.Pipeline, error) { return p.jobs(ctx) },
+		Jobs:   func() ([]*beam.Pipeline, error) { return p.firstJob(ctx) },
 		Memory: p.Memory, Count: queries, Unit: "training queries", Loads: []command.Load{load}, Cost: cost,
 	}
-}
-
-// jobs returns the Beam pipeline that the run begins with.
-func (p *plan) jobs(ctx context.Context) ([]*beam.Pipeline, error) {
-	if p.Workers > 1 {
-		return p.firstJob(ctx)
-	}
-	return []*beam.Pipeline{command.BeamPipeline(train.Learn, p.params("", lock.Lock{}))}, nil
 }
 
 // params returns the parameters of the stage, for the lock of the folder of checkpoints. session is the id

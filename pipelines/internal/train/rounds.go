@@ -34,8 +34,12 @@ func (p *plan) batchKeys(ctx context.Context) (steps.Keys, error) {
 	return steps.ReadKeys(ctx, storage.Join(p.e.Workspace.Graph(), kg.QueriesFile("train")), int(p.facts), p.Configuration)
 }
 
-// firstJob returns the Beam pipeline with which a training by several workers begins or resumes, for --dry_run.
+// firstJob returns the Beam pipeline with which a training begins or resumes, for --plan and --dry_run.
 func (p *plan) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
+	params := p.params("", lock.Lock{})
+	if p.Workers <= 1 {
+		return []*beam.Pipeline{command.BeamPipeline(train.Learn, params)}, nil
+	}
 	keys, err := p.batchKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -47,7 +51,6 @@ func (p *plan) firstJob(ctx context.Context) ([]*beam.Pipeline, error) {
 	if !p.resume {
 		newest = checkpoint.Record{}
 	}
-	params := p.params("", lock.Lock{})
 	return []*beam.Pipeline{BuildRounds(params, learn.Tasks(params.Run, keys, learn.PositionAt(newest), tasksPerJob))}, nil
 }
 
