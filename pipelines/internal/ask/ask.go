@@ -263,7 +263,7 @@ func (a *asking) times() float64 {
 // params returns the parameters of the pipeline.
 func (a *asking) params(held lock.Lock, announce string) predict.AskParams {
 	p := predict.AskParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
-	p.Probabilities, p.Rules, p.Verdicts, p.Walks, p.Queries = a.Probabilities, a.Rules, a.Verdicts, a.Walks(), a.Queries(a.times())
+	p.Probabilities, p.Rules, p.Verdicts, p.Walks, p.Queries = a.Probabilities, a.Rules, a.Verdicts, a.Walks, a.Queries(a.times())
 	p.Queries.TableKind, p.Queries.Ask, p.Queries.Best, p.Queries.Paths, p.Queries.WithKnown = a.file.tableKind, a.ask, a.candidates(), a.Kept(), a.flags.known
 	if a.flags.queries != "" {
 		p.Queries.Queries = a.url(queriesFile)

@@ -76,6 +76,6 @@ func (d *discovering) listParams(held lock.Lock) discover.ListParams {
 		Spills: d.spillFolder(held), Of: d.passNames(), Folder: d.E.Workspace.Path(d.folder), Lock: held,
 		TopK: d.Best, Most: d.flags.most, Least: d.flags.threshold, Params: d.Params(""),
 	}
-	p.Probabilities, p.Rules, p.Verdicts, p.Queries.Paths, p.Walks = d.Probabilities, d.Rules, d.Verdicts, d.Kept(), d.Walks()
+	p.Probabilities, p.Rules, p.Verdicts, p.Queries.Paths, p.Walks = d.Probabilities, d.Rules, d.Verdicts, d.Kept(), d.Walks
 	return p
 }

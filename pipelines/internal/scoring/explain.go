@@ -19,8 +19,9 @@ import (
 
 // explainFlags are the flags that ask why.
 type explainFlags struct {
-	explain, walks bool
-	paths          int
+	explain bool
+	Walks   bool // all walks are paths
+	paths   int
 }
 
 const (
@@ -32,14 +33,14 @@ const (
 func (f *explainFlags) register(set *flag.FlagSet) {
 	set.BoolVar(&f.explain, "explain", false, "also say why: for each answer or fact, the rules of the graph that give it, or the paths that carried most "+
 		"of its score")
-	set.BoolVar(&f.walks, "walks", false,
+	set.BoolVar(&f.Walks, "walks", false,
 		"with rules, too, show what the model read: the best of all walks, also those that visit an entity twice, or differ in inverse facts only")
 	set.IntVar(&f.paths, "paths", pathsShown, "rules and paths that --explain prints for each answer, 1 to 1000 each; the files have the best 10, or so "+
 		"many if that is more")
 }
 
 func (f *explainFlags) check() error {
-	f.explain = f.explain || f.walks
+	f.explain = f.explain || f.Walks
 	if f.paths < 1 || f.paths > mostPaths {
 		return command.FlagError("paths", f.paths, "1 to 1000")
 	}
@@ -51,7 +52,7 @@ func (f *explainFlags) choice() string {
 	switch {
 	case !f.explain:
 		return ""
-	case f.walks:
+	case f.Walks:
 		return "walks"
 	}
 	return "simple"
@@ -64,9 +65,6 @@ func (f *explainFlags) Kept() int {
 	}
 	return max(pathsKept, f.paths)
 }
-
-// Walks reports whether all walks are paths.
-func (f *explainFlags) Walks() bool { return f.walks }
 
 // ExplanationOutputs returns the outputs of --explain.
 func (f *explainFlags) ExplanationOutputs() []string {
