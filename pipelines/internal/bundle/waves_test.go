@@ -49,7 +49,9 @@ func sharded(t *testing.T, shards, facts int) workspace.Workspace {
 		pipelinetest.Write(t, url, text.String())
 		params.Chunks = append(params.Chunks, triples.Chunk{URL: url, Graph: triples.Training, Split: split})
 	}
-	pipelinetest.RunBeam(t, preprocess.Build(params))
+	if err := pipelinetest.Environment().RunBeam(ctx, preprocess.Build(params)); err != nil {
+		t.Fatal(err)
+	}
 	s, err := counts.ReadDataset(ctx, w.Graph())
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 )
@@ -70,12 +68,4 @@ func Fail(t testing.TB, p command.Pipeline, want Failure, arguments ...string) s
 // Environment returns an environment that prints nothing.
 func Environment() *command.Environment {
 	return &command.Environment{Out: io.Discard, Err: io.Discard, Progress: progress.New(io.Discard, false)}
-}
-
-// RunBeam runs a Beam graph on the local runner and ends the test if it fails.
-func RunBeam(t testing.TB, p *beam.Pipeline) {
-	t.Helper()
-	if err := Environment().RunBeam(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
 }
