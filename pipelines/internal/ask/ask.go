@@ -19,7 +19,6 @@ import (
 	"tagnet/stages/predict"
 )
 
-// asking is one run of the command.
 type asking struct {
 	*scoring.Asking
 	flags  *flags
@@ -178,7 +177,6 @@ func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...fu
 	})
 }
 
-// skippedOutputs returns the outputs of --on_unknown.
 func (a *asking) skippedOutputs() []string {
 	if a.flags.onUnknown == skip {
 		return []string{skippedFile}
@@ -260,7 +258,6 @@ func (a *asking) times() float64 {
 	return times
 }
 
-// params returns the parameters of the pipeline.
 func (a *asking) params(held lock.Lock, announce string) predict.AskParams {
 	p := predict.AskParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Probabilities, p.Rules, p.Verdicts, p.Walks, p.Queries = a.Probabilities, a.Rules, a.Verdicts, a.Walks, a.Queries(a.times())
@@ -286,7 +283,6 @@ func (a *asking) loads() []command.Load {
 	return append(loads, a.ExplanationLoads(step, shards)...)
 }
 
-// build returns the Beam pipeline that answers queries.
 func (a *asking) build(held lock.Lock, announce string) *beam.Pipeline {
 	return command.BeamPipeline(predict.Answers, a.params(held, announce))
 }

@@ -47,7 +47,6 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// check validates the flags.
 func (f *flags) check(e *command.Environment) error {
 	err := cmp.Or(e.NotEmpty("a file of queries", "queries"), e.NotEmpty("the names of relations, or all", "relation"), f.Flags.Check(e, 1),
 		f.AskFlags.Check(e, f.queries), f.patternFlags.check(e))

@@ -96,7 +96,6 @@ func (f *flags) refuse(err error) error {
 // skippedFile lists the unknown names of the lines that --on_unknown skip leaves out, in the folder of the answers.
 const skippedFile = "skipped.tsv"
 
-// skippedText returns the content of skippedFile.
 func (q *lines) skippedText() []byte {
 	text := []byte("line\tkind\tname\tclosest\n")
 	for _, u := range q.unknown {

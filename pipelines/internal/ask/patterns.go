@@ -25,7 +25,6 @@ import (
 	"tagnet/stages/predict"
 )
 
-// patternFlags are the flags of patterns.
 type patternFlags struct {
 	pattern, patterns, variable string
 	bindings                    int
@@ -44,7 +43,6 @@ func (f *patternFlags) register(set *flag.FlagSet) {
 // asks reports whether there is a pattern.
 func (f *patternFlags) asks() bool { return f.pattern != "" || f.patterns != "" }
 
-// check validates the flags.
 func (f *patternFlags) check(e *command.Environment) error {
 	if err := cmp.Or(e.NotEmpty("atoms, such as likes(?x, tea)", "pattern"), e.NotEmpty("a file of patterns", "patterns")); err != nil {
 		return err
@@ -68,7 +66,6 @@ func (f *patternFlags) check(e *command.Environment) error {
 	return nil
 }
 
-// givenPatterns answers patterns.
 type givenPatterns struct {
 	*asking
 	texts []string
@@ -141,7 +138,6 @@ func (g *givenPatterns) read(ctx context.Context) error {
 	return err
 }
 
-// add adds a pattern if it is one.
 func (g *givenPatterns) add(ctx context.Context, text string) error {
 	p, err := pattern.New(ctx, g.Loaded.Lookup(g.View), text, g.flags.variable)
 	if err == nil {
@@ -157,7 +153,6 @@ func (g *givenPatterns) recorded() any {
 	return r
 }
 
-// build returns the Beam pipeline that answers patterns.
 func (g *givenPatterns) build(held lock.Lock, announce string) *beam.Pipeline {
 	return command.BeamPipeline(predict.Matches, predict.MatchParams{AskParams: g.params(held, announce), Patterns: len(g.texts),
 		Answer: g.flags.variable, Bindings: g.flags.bindings, Stated: g.flags.stated})

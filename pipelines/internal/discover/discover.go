@@ -36,7 +36,6 @@ type pass struct {
 	queries   int64
 }
 
-// discovering is one run of the command.
 type discovering struct {
 	*scoring.Asking
 	flags     *flags
@@ -173,7 +172,6 @@ func (d *discovering) jobs() (jobs []*beam.Pipeline) {
 		command.BeamPipeline(discover.List, d.listParams(lock.Lock{})))
 }
 
-// runJobs runs the pipelines.
 func (d *discovering) runJobs(ctx context.Context, held lock.Lock) error {
 	guarded := held.Guard(ctx)
 	// The best answers of each pass become candidates.

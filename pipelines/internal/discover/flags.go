@@ -17,7 +17,6 @@ type flags struct {
 	threshold float64
 }
 
-// mostFacts is the most facts of a list.
 const mostFacts = 10_000_000
 
 // Pipeline returns the discover command.
@@ -39,7 +38,6 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// check validates the flags.
 func (f *flags) check(e *command.Environment) error {
 	if err := e.NotEmpty("the names of relations, or all", "relation"); err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"tagnet/stages/predict/discover"
 )
 
-// loads returns the inputs of the steps.
 func (d *discovering) loads() []command.Load {
 	var loads []command.Load
 	work := d.Queries(1).Work
@@ -36,7 +35,6 @@ func (d *discovering) spillFolder(held lock.Lock) discover.SpillFolder {
 	return discover.SpillFolder{Folder: storage.Join(d.E.Workspace.Path(d.folder), "candidates"), Lock: held}
 }
 
-// candidatesParams returns the parameters of a pass.
 func (d *discovering) candidatesParams(p pass, held lock.Lock, announce string) discover.CandidatesParams {
 	out := discover.CandidatesParams{Params: d.Params(announce), Spills: d.spillFolder(held), Name: p.name, TopK: d.Best}
 	out.Verdicts, out.Best = d.Verdicts, d.Best+d.Model.Judged().More()

@@ -75,7 +75,6 @@ func (d *discovering) showFirst(ctx context.Context, folder string, listed int64
 	return nil
 }
 
-// factLine returns a fact as a line.
 func factLine(r parquet.Fact) string {
 	text := ""
 	if r.Probability != nil {

@@ -108,7 +108,6 @@ func startBrowser(t testing.TB) *browser {
 	return running.browser
 }
 
-// closeBrowser ends the browser, if one was started.
 func closeBrowser() {
 	running.Lock()
 	defer running.Unlock()

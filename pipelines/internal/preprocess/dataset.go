@@ -169,7 +169,6 @@ func (f *flags) openSplits(ctx context.Context, d *dataset, files folder, graph 
 	return f.addFolder(ctx, d, inference, triples.Inference)
 }
 
-// addFolder adds the files of a graph in a folder.
 func (f *flags) addFolder(ctx context.Context, d *dataset, files folder, graph string) (err error) {
 	before, urls := len(d.files), map[string]string{} // "" for a split without a file
 	for _, split := range splits {
@@ -313,7 +312,6 @@ func (d dataset) hashes() map[string]string {
 	return hashes
 }
 
-// chunks returns the chunks of all texts.
 func (d dataset) chunks() []triples.Chunk {
 	var chunks []triples.Chunk
 	for _, t := range d.files {

@@ -241,7 +241,6 @@ func (m missing) Error() string { return string(m) }
 // Unwrap returns fs.ErrNotExist, which the text does not repeat.
 func (m missing) Unwrap() error { return fs.ErrNotExist }
 
-// all returns the names of all files.
 func (f folder) all() []string {
 	names := slices.Clone(f.others)
 	for _, name := range f.files {

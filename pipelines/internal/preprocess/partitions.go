@@ -52,7 +52,6 @@ func isParquet(name string) bool {
 	return known && facts.MayBe(name, facts.Parquet) && !facts.MayBe(name, facts.TSV)
 }
 
-// urls returns the files of a text.
 func (t text) urls() []string {
 	if len(t.parts) > 0 {
 		return t.parts

@@ -32,7 +32,6 @@ const (
 	reject = "reject"
 )
 
-// flags are the flags of this pipeline only.
 type flags struct {
 	dataset, inference         string
 	onBadLine                  string

@@ -15,7 +15,6 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// types is the file of --types.
 type types struct {
 	url, sha256 string
 	columns     facts.PairColumns
@@ -109,7 +108,6 @@ func (f *flags) complete(ctx context.Context, folder string, source dataset, hel
 	return storage.WriteJSON(ctx, storage.Join(folder, counts.SummaryFile), s)
 }
 
-// writeTypes writes the types of both graphs.
 func (f *flags) writeTypes(ctx context.Context, folder string, source dataset, s *counts.Dataset) error {
 	p := kg.TypesParams{
 		Folder: folder, Spill: storage.Join(folder, spillFolder), Entities: s.Entities, EdgeShards: source.edgeShards(),

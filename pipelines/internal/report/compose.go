@@ -7,7 +7,6 @@ import (
 	"tagnet/model/weights/configuration"
 )
 
-// compose returns the page.
 func (e *evidence) compose() page {
 	title := "Trained model"
 	switch unmeasured := e.checkpoint == nil && len(e.epochs) == 0 && len(e.evaluations) == 0; {

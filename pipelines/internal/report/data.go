@@ -64,7 +64,6 @@ func leaks(g *counts.Dataset) (warnings []string) {
 	return warnings
 }
 
-// splitTable returns a table with a row for each split.
 func splitTable(g *counts.Dataset) table {
 	t := table{Title: "Queries", Head: []string{"Split", "Queries", "Distinct"},
 		Note: "A query is a source and a relation. A query with several answers is propagated once: distinct counts propagations."}

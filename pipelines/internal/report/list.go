@@ -56,7 +56,6 @@ func (e *evidence) readList(ctx context.Context) {
 	l.told = answer.ReadTold(ctx, w.Path(answer.ProbabilitiesFolder), of.Weights, graph, of.Reach, l.judged.SHA256)
 }
 
-// add adds facts of the list.
 func (l *newFacts) add(rows []parquet.Fact) error {
 	if l.relations == nil {
 		l.relations = map[string][4]float64{}
@@ -151,7 +150,6 @@ func (l newFacts) byRelation() table {
 	return t
 }
 
-// firstFacts returns the first facts of the list.
 func (l newFacts) firstFacts() table {
 	t := table{Title: "The first facts of the list", Head: []string{"Head", "Relation", "Tail", "p", "Verdict"}, Words: true}
 	for _, f := range l.first {

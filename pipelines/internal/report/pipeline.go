@@ -97,7 +97,6 @@ func printGaps(e *command.Environment, p page) {
 	}
 }
 
-// line returns a gap as a line for the terminal.
 func (g gap) line() string {
 	line := g.What
 	if g.Problem != "" {

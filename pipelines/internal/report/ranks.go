@@ -30,7 +30,6 @@ func newRanks(seed int64, relations []string) *ranks {
 	return r
 }
 
-// add adds rows of the table of ranks.
 func (r *ranks) add(rows []parquet.Ranking) {
 	var weights ranking.Weights
 	for _, row := range rows {

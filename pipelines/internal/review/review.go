@@ -27,7 +27,6 @@ import (
 	"tagnet/stages/predict/discover"
 )
 
-// flags are the command's own.
 type flags struct {
 	list, file, who string
 	facts           int

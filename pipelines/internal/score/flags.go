@@ -39,7 +39,6 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// check validates the flags.
 func (f *flags) check(e *command.Environment) error {
 	if f.evaluates() != "" && f.split != "test" {
 		return command.Usage("--protocol %s ranks answers to test queries: leave --split %s out, or --protocol", f.protocol, f.split)

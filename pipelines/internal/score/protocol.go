@@ -9,7 +9,6 @@ import (
 	"tagnet/pipelines/internal/cli/command"
 )
 
-// protocolUsage explains --protocol.
 func protocolUsage() string {
 	usage := fmt.Sprintf("what is ranked among what; %s: the facts of --split, among all entities", metrics.Test)
 	for _, p := range metrics.Protocols[1:] {

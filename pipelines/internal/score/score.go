@@ -31,7 +31,6 @@ type recorded struct {
 	Limit int64 `json:"limit,omitempty"`
 }
 
-// evaluating is one run of the command.
 type evaluating struct {
 	*scoring.Run
 	flags *flags
@@ -128,7 +127,6 @@ func (a *evaluating) loads() []command.Load {
 	}
 }
 
-// params returns the parameters of the pipeline.
 func (a *evaluating) params(held lock.Lock, announce string) predict.EvaluateParams {
 	p := predict.EvaluateParams{Params: a.Params(announce), Folder: a.E.Workspace.Path(a.folder), Lock: held}
 	p.Queries = a.selection()

@@ -18,7 +18,6 @@ const (
 	usualFacts     = 100
 )
 
-// entityResponse is the response of /entity.
 type entityResponse struct {
 	Entity string   `json:"entity"`
 	Types  []string `json:"types"`
@@ -83,7 +82,6 @@ func (s *server) describe(ctx context.Context, entity string, offset, limit, nei
 	return response, nil
 }
 
-// factsResponse is the response of /facts.
 type factsResponse struct {
 	Entity string `json:"entity"`
 	relationOfFact

@@ -29,7 +29,6 @@ const (
 	mostMatches = 1 << 17
 )
 
-// listedFact is a fact of the list.
 type listedFact struct {
 	Position    int64      `json:"position"`
 	Head        string     `json:"head"`
@@ -41,7 +40,6 @@ type listedFact struct {
 	Verdict     string     `json:"verdict,omitempty"`
 }
 
-// listResponse is the response of /list.
 type listResponse struct {
 	// Name is that of the newest list, "" without one, Relations those of its facts. Facts is how many match.
 	Name      string       `json:"name"`

@@ -5,7 +5,6 @@ import (
 	"net/http"
 )
 
-// relationsResponse is the response of /relations.
 type relationsResponse struct {
 	Relations []string `json:"relations"`
 }
@@ -49,12 +48,10 @@ func (s *server) listRelations(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, response)
 }
 
-// typesResponse is the response of /types.
 type typesResponse struct {
 	Types []string `json:"types"`
 }
 
-// listTypes lists the names of all entity types.
 func (s *server) listTypes(w http.ResponseWriter, r *http.Request) error {
 	types, err := s.model.Types(r.Context())
 	if err != nil {

@@ -13,7 +13,6 @@ const (
 	mostPattern  = 4096 // bytes
 )
 
-// patternRequest is the body of /pattern.
 type patternRequest struct {
 	Pattern  *string `json:"pattern"`
 	Answer   string  `json:"answer"`
@@ -22,7 +21,6 @@ type patternRequest struct {
 	Stated   bool    `json:"stated"`
 }
 
-// match answers a pattern.
 func (s *server) match(w http.ResponseWriter, r *http.Request) error {
 	q, err := decode[patternRequest](w, r, []string{"pattern", "answer", "k", "bindings", "stated"}, "pattern")
 	if err != nil {

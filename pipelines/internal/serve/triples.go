@@ -24,7 +24,6 @@ type triple struct {
 	Known       bool       `json:"known"`
 }
 
-// scoreResponse is the response of /score.
 type scoreResponse struct {
 	Triples []triple `json:"triples"`
 	// Probabilities is as in health.
@@ -55,7 +54,6 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, response)
 }
 
-// scored scores the triples of a request.
 func (s *server) scored(ctx context.Context, head string, relation *string, tail string, k int) ([]model.ScoredTriple, error) {
 	if relation == nil {
 		return s.model.Between(ctx, head, tail, k)

@@ -34,7 +34,6 @@ type verdict struct {
 	Who      string `json:"who,omitempty"`
 }
 
-// verdictsResponse is the response of GET /verdicts.
 type verdictsResponse struct {
 	Verdicts []verdict `json:"verdicts"`
 }
@@ -68,7 +67,6 @@ func (s *server) useVerdicts(ctx context.Context) {
 	}
 }
 
-// judge keeps a verdict.
 func (s *server) judge(w http.ResponseWriter, r *http.Request) error {
 	if !s.takesVerdicts {
 		return &failure{status: http.StatusForbidden, Text: "this server takes no verdicts: start serve with --verdicts"}

@@ -75,7 +75,6 @@ func flagOf(kernelOrDevice string) string {
 	return "--kernel " + kernelOrDevice
 }
 
-// epoch prints the line of a finished epoch.
 func (d *display) epoch(p learn.Progress) {
 	e := p.Finished
 	if e.Valid == nil {

@@ -47,7 +47,6 @@ type hyperparameters struct {
 	fields       []*field
 }
 
-// anyChosen reports whether something is chosen.
 func (h hyperparameters) anyChosen() bool {
 	return h.preset != "" || h.from != "" || slices.ContainsFunc(h.fields, func(f *field) bool { return f.isSet })
 }

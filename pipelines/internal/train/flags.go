@@ -36,7 +36,6 @@ func Pipeline() command.Pipeline {
 	}
 }
 
-// register registers the flags.
 func (f *flags) register(set *flag.FlagSet) {
 	set.StringVar(&f.preset, "preset", "",
 		"`name|FILE.json`: the configuration to start from: a file, or a preset "+configuration.PresetsHelp())

@@ -18,7 +18,6 @@ func Choice[S ~string](set *flag.FlagSet, value *S, name string, begin S, choice
 	set.Var(&choice[S]{value, texts}, name, "`"+strings.Join(texts, "|")+"`: "+usage)
 }
 
-// choice is the flag.Value of Choice.
 type choice[S ~string] struct {
 	value   *S
 	choices []string

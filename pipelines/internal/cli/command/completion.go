@@ -105,7 +105,6 @@ func beginning(lines, words []string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return !strings.HasPrefix(line, words[len(words)-1]) })
 }
 
-// commands returns a line for each command.
 func (t Together) commands() []string {
 	var lines []string
 	for _, c := range t.Commands {

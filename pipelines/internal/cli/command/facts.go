@@ -28,7 +28,6 @@ func MissingFlag(set *flag.FlagSet, missing *answer.Missing) {
 			"which may be more; repeatable")
 }
 
-// missingValue is the value of --missing.
 type missingValue answer.Missing
 
 func (m *missingValue) String() string {

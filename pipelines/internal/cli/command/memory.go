@@ -48,5 +48,4 @@ func (e *Environment) Allot(estimate budget.Estimate, memory int64, threads int)
 	return a, err
 }
 
-// has reports whether the command has a flag.
 func (e *Environment) has(flag string) bool { return e.Flags != nil && e.Flags.Lookup(flag) != nil }

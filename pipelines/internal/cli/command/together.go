@@ -134,7 +134,6 @@ func (t Together) choose(arguments []string, out, stderr io.Writer) (p *Pipeline
 	return nil, nil, ExitUsage
 }
 
-// list prints the commands.
 func (t Together) list(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\nusage: %s COMMAND [flags]\n\n", wrapped(t.Summary, 0, 0), started())
 	for _, c := range t.Commands {

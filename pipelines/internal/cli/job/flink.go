@@ -18,7 +18,6 @@ var flinkREST = flag.String("flink_rest", "",
 // defaultREST is the port of Flink's REST API unless its configuration has another.
 const defaultREST = "8081"
 
-// flink reports whether the runner is Flink.
 func (o Options) flink() bool { return strings.HasPrefix(strings.ToLower(o.Runner), "flink") }
 
 // Flink reads the REST API of a Flink cluster.

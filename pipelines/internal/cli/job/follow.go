@@ -203,7 +203,6 @@ const (
 // jars first. A test shortens it.
 var appearTimeout = 15 * time.Second
 
-// cancel cancels the job and waits for its end.
 func (j *Job) cancel(ctx context.Context, say func(format string, arguments ...any)) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer stop()

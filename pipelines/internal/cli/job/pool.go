@@ -33,7 +33,6 @@ type pool struct {
 // workerKey identifies a worker: its ID is unique at a control endpoint.
 type workerKey struct{ control, id string }
 
-// running is a worker that runs.
 type running struct{ stop context.CancelFunc }
 
 // newPool starts a pool on a free port of this machine. stop ends it and its workers.
@@ -54,7 +53,6 @@ func (p *pool) stop() {
 	p.server.Stop()
 }
 
-// workers returns the number of workers that were started.
 func (p *pool) workers() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

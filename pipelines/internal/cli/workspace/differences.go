@@ -87,7 +87,6 @@ func namesOf(v any) (names []string) {
 	return names
 }
 
-// text returns a value as JSON.
 func text(v any) string {
 	if v == nil {
 		return "absent"

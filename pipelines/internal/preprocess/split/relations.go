@@ -52,7 +52,6 @@ func (s *sample) add(f fact) {
 	}
 }
 
-// whole reports whether all pairs are in the sample.
 func (s *sample) whole() bool { return s.limit == ^uint64(0) }
 
 // nearPairs returns the pairs of relations that give away each other's facts, in the order of their ids.

@@ -129,7 +129,6 @@ func (g groups) with(group uint64) groups {
 	return g
 }
 
-// each calls each for every fact.
 func (d *divider) each(ctx context.Context, each func(f fact, t triples.Triple, line int) error) error {
 	return d.p.From.Read(ctx, func(line int, t triples.Triple) error {
 		id, known := d.ids[string(t.Relation)]
@@ -258,7 +257,6 @@ func (d *divider) draw(ctx context.Context) (moved, seen map[uint64]struct{}, er
 	return moved, seen, err
 }
 
-// write writes the three texts.
 func (d *divider) write(ctx context.Context, s *counts.Division, moved, seen map[uint64]struct{}) error {
 	var files [sides]storage.Writer
 	var texts [sides]*bufio.Writer
