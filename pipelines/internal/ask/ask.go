@@ -145,7 +145,8 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	outputs := append([]string{predict.AnswersFile, predict.AnsweredFile, predict.AnswersTable + "/"}, a.ExplanationOutputs()...)
-	made, err := a.writeAnswers(ctx, answersJob{a.queries, "queries", "scoring", a.loads(), a.writeTables, a.build, a.recorded, outputs}, a.followBackward, a.FollowExplanations)
+	job := answersJob{a.queries, "queries", "scoring", a.loads(), a.writeTables, a.build, a.recorded, outputs}
+	made, err := a.writeAnswers(ctx, job, a.followBackward, a.FollowExplanations)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ func TestGraph(t *testing.T) {
 		stage func(beam.Scope, predict.AskParams) beam.PCollection
 	}{"queries": {workload.GivenQueries, predict.Answers}, "triples": {workload.GivenTriples, predict.Triples}} {
 		p := predict.AskParams{Folder: "mem://answers", Params: predict.Params{Model: predict.WorkerModel{Checkpoint: "epoch-001"}}}
-		p.Queries = workload.Params{Queries: "mem://queries.arrow", TableKind: given.kind, QueriedGraph: workload.QueriedGraph{Graph: "mem://graph", Split: "test"}}
+		p.Queries = workload.Params{Queries: "mem://queries.arrow", TableKind: given.kind,
+			QueriedGraph: workload.QueriedGraph{Graph: "mem://graph", Split: "test"}}
 		pipelinetest.Golden(t, name, pipelinetest.Graph(t, command.BeamPipeline(given.stage, p)))
 	}
 }

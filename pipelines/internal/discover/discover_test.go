@@ -451,8 +451,9 @@ func TestGraphsOfFacts(t *testing.T) {
 	command.InitBeam()
 	place := discover.SpillFolder{Folder: "mem://list/candidates"}
 	list := discover.ListParams{Spills: place, Of: []string{"both"}, Folder: "mem://list"}
-	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, command.BeamPipeline(discover.Candidates, discover.CandidatesParams{Spills: place, Name: "both"})))
-	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, command.BeamPipeline(discover.Backward, discover.BackwardParams{Spills: place, Of: []string{"both"}})))
+	pass, backward := discover.CandidatesParams{Spills: place, Name: "both"}, discover.BackwardParams{Spills: place, Of: []string{"both"}}
+	pipelinetest.Golden(t, "candidates", pipelinetest.Graph(t, command.BeamPipeline(discover.Candidates, pass)))
+	pipelinetest.Golden(t, "backward", pipelinetest.Graph(t, command.BeamPipeline(discover.Backward, backward)))
 	pipelinetest.Golden(t, "list", pipelinetest.Graph(t, command.BeamPipeline(discover.List, list)))
 	list.Queries.Paths = 10
 	pipelinetest.Golden(t, "explained", pipelinetest.Graph(t, command.BeamPipeline(discover.List, list)))

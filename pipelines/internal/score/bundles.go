@@ -22,8 +22,8 @@ func (f *flags) checkBundles() error {
 	return nil
 }
 
-// openBundles returns an error if the model needs the graph, or unless the parts of the graph are there that its queries
-// propagate through.
+// openBundles returns an error if the model needs the graph, or unless the parts of the graph are there that its
+// queries propagate through.
 func (a *evaluating) openBundles(ctx context.Context) error {
 	switch c, n := a.Model.Configuration, a.View.Graph.Entities; {
 	case !a.flags.bundles:

@@ -26,7 +26,7 @@ func (w Workspace) Complete(ctx context.Context, folder string) bool {
 	return true
 }
 
-// Evaluated is the model that an evaluation, answers or a list came from: the fields that their manifests have in common.
+// Evaluated is the model that an evaluation, answers or a list came from, as their manifests have it.
 type Evaluated struct {
 	Checkpoint string `json:"checkpoint"`
 	// Weights is the SHA-256 of the checkpoint's weights.
