@@ -19,22 +19,10 @@ var pageFiles embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// pageFile is a file of the page, with a tag that changes with its text.
+// pageFile is a file of the page, with its hash as the ETag.
 type pageFile struct {
 	kind, tag string
 	text      []byte
-}
-
-// newPageFile returns an embedded file of a content type, with the hash of its text as its ETag.
-func newPageFile(name, kind string) (pageFile, error) {
-	text, err := pageFiles.ReadFile(name)
-	if err != nil {
-		return pageFile{}, err
-	}
-	if name == "page.css" {
-		text = append(text, chart.Style...) // of the paths
-	}
-	return pageFile{kind, fmt.Sprintf(`"%x"`, sha256.Sum256(text)), text}, nil
 }
 
 // pageRoutes returns the routes of the page's files. A browser may keep them, and asks whether they have changed.
@@ -44,10 +32,14 @@ func pageRoutes() (routes []route, err error) {
 		{"/page.js", "page.js", "text/javascript; charset=utf-8"}, {"/facts.js", "facts.js", "text/javascript; charset=utf-8"},
 		{"/list.js", "list.js", "text/javascript; charset=utf-8"},
 	} {
-		file, err := newPageFile(page.name, page.kind)
+		text, err := pageFiles.ReadFile(page.name)
 		if err != nil {
 			return nil, err
 		}
+		if page.name == "page.css" {
+			text = append(text, chart.Style...) // of the paths
+		}
+		file := pageFile{page.kind, fmt.Sprintf(`"%x"`, sha256.Sum256(text)), text}
 		routes = append(routes, route{http.MethodGet, page.path, false, file.show})
 	}
 	return routes, nil

@@ -210,7 +210,11 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	if err := command.SetReach(&opened.Configuration, f.Reach); err != nil {
 		return settings{}, err
 	}
-	sizes, err := encode.SizesOf(ctx, loaded, f.asked())
+	about := f.graph
+	if about != kg.All {
+		about = "test" // without validation and test facts, it is the graph of the test split's queries
+	}
+	sizes, err := encode.SizesOf(ctx, loaded, about)
 	if err != nil {
 		return settings{}, err
 	}
@@ -249,14 +253,6 @@ func (f *flags) load(ctx context.Context, e *command.Environment, earlier *setti
 	}
 	return settings{model: m, named: named, report: storage.Join(w.Report(), "index.html"), workspace: w, takesVerdicts: f.verdicts,
 		estimate: estimate, threads: allotment.Threads, queue: f.queue, timeout: f.timeout}, nil
-}
-
-// asked names the graph of --graph for its sizes: train is the graph of the test split's queries.
-func (f *flags) asked() string {
-	if f.graph == kg.All {
-		return kg.All
-	}
-	return "test"
 }
 
 // prepare reads all that an opened model answers with.

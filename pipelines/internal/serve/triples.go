@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"net/http"
 
 	"tagnet/model"
@@ -39,7 +38,13 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 		return p.err
 	}
 	state := s.probabilities() // not later, when there may be some that the triples lack
-	scored, err := s.scored(r.Context(), head, p.text("relation"), tail, k)
+	var scored []model.ScoredTriple
+	var err error
+	if relation := p.text("relation"); relation == nil {
+		scored, err = s.model.Between(r.Context(), head, tail, k)
+	} else {
+		scored, err = s.model.Score(r.Context(), []model.Triple{{Head: head, Relation: *relation, Tail: tail}})
+	}
 	if err != nil {
 		return err
 	}
@@ -52,11 +57,4 @@ func (s *server) score(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return writeJSON(w, http.StatusOK, response)
-}
-
-func (s *server) scored(ctx context.Context, head string, relation *string, tail string, k int) ([]model.ScoredTriple, error) {
-	if relation == nil {
-		return s.model.Between(ctx, head, tail, k)
-	}
-	return s.model.Score(ctx, []model.Triple{{Head: head, Relation: *relation, Tail: tail}})
 }
