@@ -340,9 +340,6 @@ func (c *converter) addUnread(columns []facts.Column) {
 // isTable reports whether a file of a format may begin with the names of its columns.
 func isTable(format facts.Format) bool { return format == facts.TSV || format == facts.CSV }
 
-// mayHaveHeader reports whether the first line is read as a fact, and may be one of column names.
-func (t text) mayHaveHeader() bool { return !t.options.Header && isTable(t.options.Format) }
-
 func isRDF(format facts.Format) bool {
 	return slices.Contains([]facts.Format{facts.Turtle, facts.NTriples, facts.NQuads}, format)
 }

@@ -22,7 +22,7 @@ func (f *flags) checkHeaders(ctx context.Context, d *dataset) error {
 	}
 	var texts []text
 	for _, t := range d.files {
-		if t.mayHaveHeader() && (t.graph == triples.Training || d.listed()) {
+		if !t.options.Header && isTable(t.options.Format) && (t.graph == triples.Training || d.listed()) {
 			t.options.Entities, t.options.Relations = nil, nil // they count the ids without a name
 			texts = append(texts, t)
 		}

@@ -97,21 +97,16 @@ func (s Step) Run(ctx context.Context, e *command.Environment) error {
 	return s.embed(ctx, e, arguments)
 }
 
+// embed runs the step. Of its error, if --force mends the step, the steps after it need it as well.
 func (s Step) embed(ctx context.Context, e *command.Environment, arguments []string) error {
-	if err := e.Embed(ctx, s.Pipeline, arguments...); err != nil {
-		return failed(e, s.Pipeline.Name, err)
+	err := e.Embed(ctx, s.Pipeline, arguments...)
+	switch unusable := new(workspace.Unusable); {
+	case err == nil:
+		return nil
+	case e.Force || !errors.As(err, &unusable):
+		return fmt.Errorf("%s: %w", s.Pipeline.Name, err)
 	}
-	return nil
-}
-
-// failed returns a step's error. If --force mends the step, the steps after it need it as well.
-func failed(e *command.Environment, name string, err error) error {
-	if unusable := new(workspace.Unusable); e.Force || !errors.As(err, &unusable) {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	again := e.Again()
-	again.Flags = append(again.Flags, "--force")
-	return fmt.Errorf("%s: %w; %s does so with every step", name, err, again)
+	return fmt.Errorf("%s: %w; %s does so with every step", s.Pipeline.Name, err, e.Again().With("--force"))
 }
 
 // command returns the step's arguments and the flags of this run that all steps share, unless they have their defaults.

@@ -41,8 +41,7 @@ func (e *evidence) subtitle() string {
 		return "No split has been scored yet; each section names the next command."
 	}
 	v := e.evaluations[0]
-	sentence := fmt.Sprintf("The right answer ranks first for %s of %s", percent(v.Pessimistic.Hits1), plural(v.Queries, "query", "queries"))
-	return sentence + "."
+	return fmt.Sprintf("The right answer ranks first for %s of %s.", percent(v.Pessimistic.Hits1), plural(v.Queries, "query", "queries"))
 }
 
 // tiles returns the numbers at the top.

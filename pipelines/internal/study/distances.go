@@ -89,10 +89,15 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 	if queries == 0 {
 		return command.NoQueries(f.split, "choose another --split")
 	}
-	sources := everyEntity(kg.EntitiesOf(m, f.split))
+	var sources []int32
 	if f.sources == ofQueries {
 		if sources, err = kg.SourcesOf(ctx, w.Graph(), f.split); err != nil {
 			return err
+		}
+	} else {
+		sources = make([]int32, kg.EntitiesOf(m, f.split))
+		for i := range sources {
+			sources[i] = int32(i)
 		}
 	}
 	params, err := f.params(ctx, e, m, len(sources))
@@ -119,14 +124,6 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 		return err
 	}
 	return f.finish(ctx, e, made)
-}
-
-func everyEntity(entities int) []int32 {
-	sources := make([]int32, entities)
-	for i := range sources {
-		sources[i] = int32(i)
-	}
-	return sources
 }
 
 // BuildDistances returns the Beam pipeline that searches from sources, in increasing order, with perTable of
