@@ -167,7 +167,9 @@ type answersJob struct {
 // writeAnswers makes the outputs, unless they are there. Each of followers is for Job.
 func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...func(context.Context, *progress.Bar) (stop func())) (made bool, err error) {
 	output := a.NewOutput("ask", a.folder, j.count, j.loads, func() []*beam.Pipeline { return []*beam.Pipeline{j.build(lock.Lock{}, "")} })
-	output.Outputs = append(j.outputs, a.skippedOutputs()...)
+	if output.Outputs = j.outputs; a.flags.onUnknown == skip {
+		output.Outputs = append(output.Outputs, skippedFile)
+	}
 	output.Cheap = a.flags.relation == "" && a.Output("") == "" // answers to a file, and of patterns, are overwritten without --force
 	return a.Write(ctx, &output, j.recorded, func() (map[string]int64, error) {
 		if err := j.write(output.Lock().Guard(ctx)); err != nil {
@@ -176,13 +178,6 @@ func (a *asking) writeAnswers(ctx context.Context, j answersJob, followers ...fu
 		build := func(announce string) *beam.Pipeline { return j.build(output.Lock(), announce) }
 		return map[string]int64{j.unit: j.count}, a.Job(ctx, j.title, j.count, j.unit, build, followers...)
 	})
-}
-
-func (a *asking) skippedOutputs() []string {
-	if a.flags.onUnknown == skip {
-		return []string{skippedFile}
-	}
-	return nil
 }
 
 // writeTables writes what workers read of the flags.

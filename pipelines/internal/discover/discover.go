@@ -74,7 +74,11 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	output := d.NewOutput("discover", d.folder, d.queries, d.loads(), d.jobs)
 	output.Outputs = append([]string{metrics.DiscoveryFile, discover.Text, probabilities.RulesFile, discover.Table + "/"}, d.ExplanationOutputs()...)
 	made, err := d.Write(ctx, &output, d.recorded, func() (map[string]int64, error) {
-		if err := d.writeRules(output.Lock().Guard(ctx)); err != nil {
+		guarded := output.Lock().Guard(ctx)
+		if err := d.find(guarded); err != nil {
+			return nil, err
+		}
+		if err := storage.WriteFile(guarded, d.E.Workspace.Path(d.folder, probabilities.RulesFile), d.found.Text()); err != nil {
 			return nil, err
 		}
 		return map[string]int64{"queries": d.queries}, d.runJobs(ctx, output.Lock())
@@ -153,14 +157,6 @@ func (d *discovering) find(ctx context.Context) error {
 	}
 	d.found = probabilities.NewFound(d.Loaded.Relations, mined, mined.Findings(d.View.Graph))
 	return nil
-}
-
-// writeRules writes the rules of the graph beside the list.
-func (d *discovering) writeRules(ctx context.Context) error {
-	if err := d.find(ctx); err != nil {
-		return err
-	}
-	return storage.WriteFile(ctx, d.E.Workspace.Path(d.folder, probabilities.RulesFile), d.found.Text())
 }
 
 // jobs returns the pipelines of a list, in their order.

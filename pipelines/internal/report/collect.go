@@ -92,13 +92,6 @@ func (e *evidence) readMessages(ctx context.Context) {
 	e.messages = readSplits[counts.Summary](ctx, e, e.workspace.InRun("messages"), counts.SummaryFile, "messages", content{messagesSection, "message counts"})
 }
 
-// require returns an error unless a folder is complete, undamaged and made from the present inputs.
-func (e *evidence) require(ctx context.Context, folder string, command workspace.Command) error {
-	_, err := e.workspace.Require(ctx, folder, command)
-	e.check(err)
-	return err
-}
-
 // check notes an error that is not a gap: a file is damaged, the graph is replaced meanwhile, or the storage failed, so
 // that nobody knows what the page would show.
 func (e *evidence) check(err error) {
@@ -109,9 +102,10 @@ func (e *evidence) check(err error) {
 	}
 }
 
-// read decodes a JSON file of a folder that require accepts.
+// read decodes a JSON file of a folder that is complete, undamaged and made from the present inputs.
 func read[T strict.Checked](ctx context.Context, e *evidence, folder, file string, command workspace.Command) (value T, err error) {
-	if err := e.require(ctx, folder, command); err != nil {
+	if _, err := e.workspace.Require(ctx, folder, command); err != nil {
+		e.check(err)
 		return value, err
 	}
 	return storage.ReadJSON[T](ctx, e.workspace.Path(folder, file))

@@ -14,11 +14,12 @@ import (
 
 // readRuns reads what the page compares of all runs, if there are several.
 func (e *evidence) readRuns(ctx context.Context) {
-	names := e.runNames(ctx)
+	names, err := e.workspace.Runs(ctx)
+	e.check(err)
 	if len(names) < 2 {
 		return
 	}
-	for _, name := range names {
+	for _, name := range byWeight(names, checkpoint.DefaultRun) {
 		if name == e.workspace.Run() {
 			e.runs = append(e.runs, e)
 			continue
@@ -27,7 +28,6 @@ func (e *evidence) readRuns(ctx context.Context) {
 		other.readTraining(ctx)
 		other.readMetrics(ctx)
 		if v := other.ofSplit(e.comparedSplit()); v != nil {
-			var err error
 			v.ranks, err = other.readRanks(ctx, v.Split, nil)
 			other.check(err)
 		} else if e.comparedSplit() != "" {
@@ -38,13 +38,6 @@ func (e *evidence) readRuns(ctx context.Context) {
 		e.failure = cmp.Or(e.failure, other.failure)
 		e.runs = append(e.runs, other)
 	}
-}
-
-// runNames returns the runs of the workspace, the default one first.
-func (e *evidence) runNames(ctx context.Context) []string {
-	names, err := e.workspace.Runs(ctx)
-	e.check(err)
-	return byWeight(names, checkpoint.DefaultRun)
 }
 
 // comparedSplit returns the split that runs are compared on: the one on which the page's run was evaluated.

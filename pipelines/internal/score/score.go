@@ -58,7 +58,8 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 	if err := a.count(ctx); err != nil {
 		return err
 	}
-	if err := a.divide(ctx); err != nil {
+	rows := scoring.MostRows(a.queries * int64(1+a.Best))
+	if err := a.Divide(ctx, a.queries, a.queries, budget.Use{Task: "scoring this graph", Rows: rows}, budget.Estimate{}); err != nil {
 		return err
 	}
 	return a.evaluate(ctx)
@@ -80,12 +81,6 @@ func (a *evaluating) warnOfSeen(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// divide divides the memory, and estimates the time.
-func (a *evaluating) divide(ctx context.Context) error {
-	rows := scoring.MostRows(a.queries * int64(1+a.Best))
-	return a.Divide(ctx, a.queries, a.queries, budget.Use{Task: "scoring this graph", Rows: rows}, budget.Estimate{})
 }
 
 // evaluate ranks the answers, unless they are ranked, and prints the metrics.

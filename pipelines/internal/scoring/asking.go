@@ -163,6 +163,7 @@ func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) 
 		const rowsOfPath = 10 // with its text and steps
 		u.Task, u.Paths = u.Task+" and explaining", a.Kept()
 		u.Rows += rowsOfPath * min(a.Explained*int64(a.Kept()), budget.Shards*workload.MaxPaths)
+		work += workload.ExplanationWork * a.Explained
 	}
 	other := a.Fit.Estimate()
 	if a.NeedsRules {
@@ -172,7 +173,7 @@ func (a *Asking) Divide(ctx context.Context, queries, work int64, u budget.Use) 
 		}
 		other = other.Or(probabilities.EstimateRules(sizes))
 	}
-	err := a.Run.Divide(ctx, queries, work+a.explainingWork(), u, other)
+	err := a.Run.Divide(ctx, queries, work, u, other)
 	a.Cost.Seconds, a.Cost.AtMost = a.Cost.Seconds+a.Fit.Seconds(), true
 	return err
 }

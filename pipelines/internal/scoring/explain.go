@@ -11,7 +11,6 @@ import (
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
 	"tagnet/model/answer/explanation"
-	"tagnet/model/answer/workload"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/stages/predict"
@@ -72,14 +71,6 @@ func (f *explainFlags) ExplanationOutputs() []string {
 		return nil
 	}
 	return []string{predict.ExplanationsFile, predict.ExplanationsTable + "/"}
-}
-
-// explainingWork returns how many queries take the time of the explanations.
-func (a *Asking) explainingWork() int64 {
-	if !a.explain {
-		return 0
-	}
-	return workload.ExplanationWork * a.Explained
 }
 
 // ExplanationLoads returns the inputs of the steps of --explain, divided in parts. A path of a few steps takes about 60

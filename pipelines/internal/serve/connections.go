@@ -98,9 +98,6 @@ func (c *connections) count(states ...http.ConnState) (n int) {
 	return n
 }
 
-// crowded reports whether more connections than mostRequests have a request.
-func (c *connections) crowded() bool { return c.count(http.StateActive) > mostRequests }
-
 // wait waits until no connection is new or active, or ctx is done.
 func (c *connections) wait(ctx context.Context) {
 	const pause = 5 * time.Millisecond

@@ -147,7 +147,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.requests.Add(-1)
 	begun := time.Now()
 	found, err := s.find(r)
-	if s.connections.crowded() {
+	if s.connections.count(http.StateActive) > mostRequests {
 		err = errCrowded
 	}
 	reply := &response{ResponseWriter: w}

@@ -79,8 +79,3 @@ func (d *decision) tryFit(ctx context.Context) error {
 func (d *decision) replaced(ctx context.Context) bool {
 	return errors.As(manifest.Confirm(ctx, d.e.Workspace.Graph(), d.loaded.Manifest.Checksum, nil), new(*manifest.Replaced))
 }
-
-// readyToFit checks, like Ready of a stage, that a run with only the fit to make can make it.
-func (d *decision) readyToFit(ctx context.Context) error {
-	return d.fit.Ready(d.e.Ready(d.fit.Work()))(ctx)
-}

@@ -37,7 +37,7 @@ func (f *flags) run(ctx context.Context, e *command.Environment) error {
 		return d.summarize(ctx, false, 0)
 	case fitOnly:
 		if _, err = d.planWith(ctx, d.e, d.wantedSettings); err == nil { // the device and the memory are enough
-			err = d.readyToFit(ctx)
+			err = d.fit.Ready(d.e.Ready(d.fit.Work()))(ctx)
 		}
 	default:
 		before, err = d.train(ctx)
