@@ -240,14 +240,7 @@ func (t *Trainer) notFinite() error {
 	if err != nil {
 		return err
 	}
-	for _, tensor := range gradients.Tensors {
-		for _, g := range tensor.Data {
-			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
-				return steps.NotFiniteError{Name: tensor.Name, Value: g}
-			}
-		}
-	}
-	return t.memory.err
+	return steps.NotFinite(gradients)
 }
 
 // Store copies the weights and the solver's state back to NewTrainer's arguments.

@@ -6,10 +6,6 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-
-	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
@@ -39,8 +35,6 @@ type Adam struct {
 	tensors []moments
 	chunks  []chunk
 }
-
-var _ gorgonia.Solver = (*Adam)(nil)
 
 // moments are the running means of one tensor's gradient and of its square.
 type moments struct {
@@ -94,11 +88,10 @@ func (e NotFiniteError) Error() string {
 	return fmt.Sprintf("the gradient of %s is not finite (%g)", e.Name, e.Value)
 }
 
-// Step changes the weights of a model by its gradients, which it does not change. model has an entry
-// per tensor of the layout, in its order, as pairs returns them. It returns a NotFiniteError, and
-// changes nothing, where a gradient is not finite.
-func (a *Adam) Step(model []gorgonia.ValueGrad) error {
-	if err := a.attach(model); err != nil {
+// Step changes the weights of a model by its gradients, which it does not change. Both have the tensors of the layout,
+// in its order. It returns a NotFiniteError, and changes nothing, where a gradient is not finite.
+func (a *Adam) Step(weights, gradients *parameters.Set[float32]) error {
+	if err := a.attach(weights, gradients); err != nil {
 		return err
 	}
 	var failed atomic.Bool
@@ -108,7 +101,7 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 		}
 	})
 	if failed.Load() {
-		return a.notFinite()
+		return NotFinite(gradients)
 	}
 	a.steps++
 	s := a.Coefficients(a.steps)
@@ -124,10 +117,10 @@ func (a *Adam) Step(model []gorgonia.ValueGrad) error {
 	return nil
 }
 
-// notFinite returns the error for the first value that is not finite, in the order of the layout.
-func (a *Adam) notFinite() error {
-	for _, t := range a.tensors {
-		for _, g := range t.gradient {
+// NotFinite returns the NotFiniteError of the first value that is not finite, in the order of the layout, or nil.
+func NotFinite(gradients *parameters.Set[float32]) error {
+	for _, t := range gradients.Tensors {
+		for _, g := range t.Data {
 			if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
 				return NotFiniteError{t.Name, g}
 			}
@@ -137,26 +130,19 @@ func (a *Adam) notFinite() error {
 }
 
 // attach keeps the model's arrays for this step, and checks that they have the layout's names and sizes.
-func (a *Adam) attach(model []gorgonia.ValueGrad) error {
-	if len(model) != len(a.tensors) {
-		return fmt.Errorf("a step of %d tensors, want %d", len(model), len(a.tensors))
+func (a *Adam) attach(weights, gradients *parameters.Set[float32]) error {
+	for _, set := range []*parameters.Set[float32]{weights, gradients} {
+		if len(set.Tensors) != len(a.tensors) {
+			return fmt.Errorf("a step of %d tensors, want %d", len(set.Tensors), len(a.tensors))
+		}
+		for i, got := range set.Tensors {
+			if want := &a.tensors[i]; got.Name != want.Name || len(got.Data) != len(want.first) {
+				return fmt.Errorf("tensor %d of the step is %s of %d values, want %s of %d", i, got.Name, len(got.Data), want.Name, len(want.first))
+			}
+		}
 	}
-	for i, m := range model {
-		t := &a.tensors[i]
-		if named, ok := m.(gorgonia.Namer); ok && named.Name() != t.Name {
-			return fmt.Errorf("tensor %d of the step is %s, want %s", i, named.Name(), t.Name)
-		}
-		gradient, err := m.Grad()
-		if err != nil {
-			return fmt.Errorf("gradient of %s: %w", t.Name, err)
-		}
-		var ok bool
-		if t.weight, ok = m.Value().Data().([]float32); !ok || len(t.weight) != len(t.first) {
-			return fmt.Errorf("%s is %T of %d values, want %d of float32", t.Name, m.Value().Data(), len(t.weight), len(t.first))
-		}
-		if t.gradient, ok = gradient.Data().([]float32); !ok || len(t.gradient) != len(t.first) {
-			return fmt.Errorf("the gradient of %s is %T of %d values, want %d of float32", t.Name, gradient.Data(), len(t.gradient), len(t.first))
-		}
+	for i := range a.tensors {
+		a.tensors[i].weight, a.tensors[i].gradient = weights.Tensors[i].Data, gradients.Tensors[i].Data
 	}
 	return nil
 }
@@ -191,26 +177,3 @@ func (a *Adam) each(visit func(chunk)) {
 	workers := min(runtime.GOMAXPROCS(0), len(a.chunks)/4)
 	parallel.Workers(workers, len(a.chunks), func(_, i int) { visit(a.chunks[i]) })
 }
-
-// pairs returns each tensor of a set with its gradient, for Step. Both share the sets' memory.
-func pairs(weights, gradients *parameters.Set[float32]) []gorgonia.ValueGrad {
-	model := make([]gorgonia.ValueGrad, len(weights.Tensors))
-	for i, w := range weights.Tensors {
-		model[i] = pair{w.Name, dense(w), dense(gradients.Tensors[i])}
-	}
-	return model
-}
-
-func dense(t safetensors.Tensor[float32]) *tensor.Dense {
-	return tensor.New(tensor.WithShape(t.Shape...), tensor.WithBacking(t.Data))
-}
-
-// pair is a weight and its gradient, as Gorgonia's solvers take them.
-type pair struct {
-	name             string
-	weight, gradient *tensor.Dense
-}
-
-func (p pair) Name() string                  { return p.name }
-func (p pair) Value() gorgonia.Value         { return p.weight }
-func (p pair) Grad() (gorgonia.Value, error) { return p.gradient, nil }

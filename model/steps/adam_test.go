@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"gorgonia.org/gorgonia"
-
 	"tagnet/formats/workspace/safetensors"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/weights/parameters"
@@ -19,7 +17,7 @@ var fastest = kernel.Available()[len(kernel.Available())-1]
 
 var layout = []parameters.Shape{{Name: "a", Shape: []int{2, 3}}, {Name: "b.bias", Shape: []int{1}}, {Name: "large", Shape: []int{300, 401}}}
 
-func sets(t testing.TB) (weights, gradients *parameters.Set[float32], model []gorgonia.ValueGrad) {
+func sets(t testing.TB) (weights, gradients *parameters.Set[float32]) {
 	t.Helper()
 	weights, gradients = parameters.NewSet[float32](layout), parameters.NewSet[float32](layout)
 	random := rand.New(rand.NewPCG(1, 1))
@@ -28,7 +26,7 @@ func sets(t testing.TB) (weights, gradients *parameters.Set[float32], model []go
 			tensor.Data[i] = float32(random.NormFloat64())
 		}
 	}
-	return weights, gradients, pairs(weights, gradients)
+	return weights, gradients
 }
 
 // fillGradients gives step t's gradients, some of them zero or of very different sizes.
@@ -73,7 +71,7 @@ func TestStepByHand(t *testing.T) {
 	a := NewAdam(one, .1, 0, fastest)
 	for i, want := range []float64{.9, .87336629} {
 		g.Data("w")[0] = []float32{2, -1}[i]
-		if err := a.Step(pairs(w, g)); err != nil {
+		if err := a.Step(w, g); err != nil {
 			t.Fatal(err)
 		}
 		if got := float64(w.Data("w")[0]); !(math.Abs(got-want) <= 1e-6) {
@@ -88,7 +86,7 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 		decoupled bool
 	}{{0, false}, {1e-2, false}, {1, true}} {
 		decay := of.decay
-		weights, gradients, model := sets(t)
+		weights, gradients := sets(t)
 		const steps = 40
 		start := slices.Clone(weights.Data("large"))
 		seen := make([][]float64, len(start))
@@ -102,7 +100,7 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 			for i, v := range gradients.Data("large") {
 				seen[i] = append(seen[i], float64(v))
 			}
-			if err := a.Step(model); err != nil {
+			if err := a.Step(weights, gradients); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -122,11 +120,11 @@ func TestStepsAgreeWithTextbook(t *testing.T) {
 func TestStepsAreTheSameEverywhere(t *testing.T) {
 	run := func(k kernel.Kernel, threads int) []float32 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-		weights, gradients, model := sets(t)
+		weights, gradients := sets(t)
 		a := NewAdam(layout, .01, 1e-3, k)
 		for step := range 3 {
 			fillGradients(gradients, step)
-			if err := a.Step(model); err != nil {
+			if err := a.Step(weights, gradients); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -144,12 +142,12 @@ func TestStepsAreTheSameEverywhere(t *testing.T) {
 
 func TestStepRefusesWhatIsNotFinite(t *testing.T) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
-		weights, gradients, model := sets(t)
+		weights, gradients := sets(t)
 		a := NewAdam(layout, .01, 0, fastest)
 		fillGradients(gradients, 0)
 		gradients.Data("large")[77777] = bad
 		before := slices.Clone(weights.Data("large"))
-		err := a.Step(model)
+		err := a.Step(weights, gradients)
 		var refused NotFiniteError
 		if !errors.As(err, &refused) || refused.Name != "large" {
 			t.Errorf("a gradient of %g: error %v", bad, err)
@@ -161,17 +159,20 @@ func TestStepRefusesWhatIsNotFinite(t *testing.T) {
 }
 
 func TestStepChecksTheModel(t *testing.T) {
-	weights, gradients, model := sets(t)
+	weights, gradients := sets(t)
 	a := NewAdam(layout, .01, 0, fastest)
-	if err := a.Step(model[:2]); err == nil {
+	missing, reordered := *gradients, *gradients
+	missing.Tensors = gradients.Tensors[:2]
+	if err := a.Step(weights, &missing); err == nil {
 		t.Error("a tensor is missing, and none missed it")
 	}
-	if err := a.Step([]gorgonia.ValueGrad{model[1], model[0], model[2]}); err == nil {
+	reordered.Tensors = []safetensors.Tensor[float32]{gradients.Tensors[1], gradients.Tensors[0], gradients.Tensors[2]}
+	if err := a.Step(weights, &reordered); err == nil {
 		t.Error("tensors in another order were taken")
 	}
 	weights.Tensors[2].Data, gradients.Tensors[2].Data = weights.Tensors[2].Data[:401], gradients.Tensors[2].Data[:401]
 	weights.Tensors[2].Shape, gradients.Tensors[2].Shape = []int{1, 401}, []int{1, 401}
-	if err := a.Step(pairs(weights, gradients)); err == nil {
+	if err := a.Step(weights, gradients); err == nil {
 		t.Error("a tensor of another size was taken")
 	}
 }
@@ -179,7 +180,7 @@ func TestStepChecksTheModel(t *testing.T) {
 // A solver that was stopped and restored reaches the same bits.
 func TestRestoreContinues(t *testing.T) {
 	run := func(breakAfter int) []float32 {
-		weights, gradients, model := sets(t)
+		weights, gradients := sets(t)
 		a := NewAdam(layout, .01, 1e-3, fastest)
 		for step := range 12 {
 			if step == breakAfter {
@@ -191,7 +192,7 @@ func TestRestoreContinues(t *testing.T) {
 				}
 			}
 			fillGradients(gradients, step)
-			if err := a.Step(model); err != nil {
+			if err := a.Step(weights, gradients); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -227,10 +228,10 @@ func TestRestoreChecksTheState(t *testing.T) {
 func BenchmarkAdam(b *testing.B) {
 	large := []parameters.Shape{{Name: "w", Shape: []int{6, 474 * 32, 32}}, {Name: "bias", Shape: []int{64}}}
 	w, g := parameters.NewSet[float32](large), parameters.NewSet[float32](large)
-	model, a := pairs(w, g), NewAdam(large, 1e-3, 1e-4, fastest)
+	a := NewAdam(large, 1e-3, 1e-4, fastest)
 	b.SetBytes(32 * int64(large[0].Size()+large[1].Size()))
 	for b.Loop() {
-		if err := a.Step(model); err != nil {
+		if err := a.Step(w, g); err != nil {
 			b.Fatal(err)
 		}
 	}

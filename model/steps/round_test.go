@@ -86,7 +86,7 @@ func TestAverageByHand(t *testing.T) {
 		gradient := parameters.NewSet[float32](layout)
 		copy(gradient.Tensors[0].Data, g)
 		solver := NewAdam(layout, rate, decay, kernel.Available()[0])
-		if err := solver.Step(pairs(p, gradient)); err != nil {
+		if err := solver.Step(p, gradient); err != nil {
 			t.Fatal(err)
 		}
 		state, _ := solver.State()

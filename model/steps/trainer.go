@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gorgonia.org/gorgonia"
-
 	"tagnet/model/engine/head"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/engine/propagation"
@@ -39,7 +37,6 @@ type Trainer struct {
 	kernel        kernel.Kernel
 	parameters    *parameters.Set[float32]
 	gradients     *parameters.Set[float32]
-	model         []gorgonia.ValueGrad // parameters paired with gradients
 	solver        *Adam
 	weights       *propagation.Weights
 	workers       []*worker
@@ -69,16 +66,14 @@ func New(g *graph.Graph, between *relations.Graph, c configuration.Configuration
 		return nil, fmt.Errorf("making a trainer: %d threads, want 1 or more", threads)
 	}
 	c = c.Within(g.Entities)
-	gradients := parameters.NewSet[float32](parameters.Layout(c, g.RelationCount()))
 	t := &Trainer{
 		graph: g, configuration: c, kernel: k,
-		parameters: p, gradients: gradients, solver: solver,
+		parameters: p, gradients: parameters.NewSet[float32](parameters.Layout(c, g.RelationCount())), solver: solver,
 		weights: propagation.NewWeights(g, between, c, true),
 	}
 	if err := t.weights.Load(k, p); err != nil {
 		return nil, fmt.Errorf("making a trainer: %w", err)
 	}
-	t.model = pairs(p, gradients)
 	// Threads have propagators of their own, which share the layout of the graph.
 	propagator := propagation.New(g, c, k)
 	for i := range threads {
@@ -103,7 +98,7 @@ func (t *Trainer) Step(examples []Example, seed uint64) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := t.solver.Step(t.model); err != nil {
+	if err := t.solver.Step(t.parameters, t.gradients); err != nil {
 		return Result{}, err
 	}
 	return result, nil
