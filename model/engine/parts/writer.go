@@ -18,14 +18,14 @@ type Numbered struct {
 
 // Writer writes the parts of a file, in the order of their queries.
 type Writer struct {
-	parts *tables.PartsWriter
-	row   tables.Part
+	*tables.PartsWriter
+	row tables.Part
 }
 
 // Create begins a file of parts, of which h has the sizes of the graph. Commit or Abort ends it.
 func Create(ctx context.Context, url string, h Header) (*Writer, error) {
 	parts, err := tables.CreateParts(ctx, url, h.sizes())
-	return &Writer{parts: parts}, err
+	return &Writer{PartsWriter: parts}, err
 }
 
 // Write appends the part that Finder finds for a source, with its queries in the order of their numbers; queries that
@@ -45,11 +45,5 @@ func (w *Writer) Write(part *Subgraph, queries []Numbered) error {
 			r.Known, r.KnownCounts = append(r.Known, q.Known...), append(r.KnownCounts, int32(len(q.Known)))
 		}
 	}
-	return w.parts.Write(*r)
+	return w.PartsWriter.Write(*r)
 }
-
-// Commit makes the file appear.
-func (w *Writer) Commit() error { return w.parts.Commit() }
-
-// Abort discards the file. It can be deferred: after Commit it does nothing.
-func (w *Writer) Abort() error { return w.parts.Abort() }
