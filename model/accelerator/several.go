@@ -3,6 +3,7 @@ package accelerator
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -64,13 +65,7 @@ func (s allDevices) NewScorer(g *graph.Graph, between *relations.Graph, c config
 	return all, nil
 }
 
-func (s allDevices) Close() error {
-	var errs []error
-	for _, a := range s {
-		errs = append(errs, a.Close())
-	}
-	return errors.Join(errs...)
-}
+func (s allDevices) Close() error { return closeAll(s) }
 
 // scorers has a scorer for each of several devices.
 type scorers []answer.Scorer
@@ -97,9 +92,11 @@ func (s scorers) Score(ctx context.Context, queries []answer.Request, list ranki
 	return all, nil
 }
 
-func (s scorers) Close() error {
+func (s scorers) Close() error { return closeAll(s) }
+
+func closeAll[T io.Closer](all []T) error {
 	var errs []error
-	for _, one := range s {
+	for _, one := range all {
 		errs = append(errs, one.Close())
 	}
 	return errors.Join(errs...)
