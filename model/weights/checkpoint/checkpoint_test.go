@@ -95,7 +95,7 @@ func TestNewestIsTheFarthest(t *testing.T) {
 	}
 	records, _, err := f.Records(t.Context())
 	if err != nil || !slices.IsSortedFunc(records, func(a, b Record) int {
-		if a.after(b) {
+		if a.compare(b) > 0 {
 			return 1
 		}
 		return -1

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,19 +44,7 @@ func (f Folder) Records(ctx context.Context) ([]Record, []*DamagedError, error) 
 			records = append(records, r)
 		}
 	}
-	// By step; a finished epoch follows a position at the same step.
-	slices.SortFunc(records, func(a, b Record) int {
-		if c := cmp.Compare(a.Step, b.Step); c != 0 {
-			return c
-		}
-		switch {
-		case b.after(a):
-			return -1
-		case a.after(b):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(records, Record.compare)
 	return records, damaged, nil
 }
 

@@ -143,12 +143,15 @@ func isName(name string) bool {
 	return ok && err == nil && StepName(step) == name
 }
 
-// after reports whether r is farther in the training than s.
-func (r Record) after(s Record) bool {
-	if r.Step != s.Step {
-		return r.Step > s.Step
+// compare orders records as a training writes them: by step; a finished epoch follows a position at the same step.
+func (r Record) compare(s Record) int {
+	finished := func(r Record) int {
+		if r.Partial == nil {
+			return 1
+		}
+		return 0
 	}
-	return r.Partial == nil && s.Partial != nil
+	return cmp.Or(cmp.Compare(r.Step, s.Step), cmp.Compare(finished(r), finished(s)))
 }
 
 // encode returns the record's file, which parse reads. Its last key is the checksum.

@@ -99,11 +99,10 @@ func (f Folder) RemoveAfter(ctx context.Context, r Record) error {
 		return err
 	}
 	for _, later := range records {
-		if !later.after(r) {
-			continue
-		}
-		if err := f.Remove(ctx, later.Name()); err != nil {
-			return err
+		if later.compare(r) > 0 {
+			if err := f.Remove(ctx, later.Name()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
