@@ -38,12 +38,6 @@ const (
 	ULTRALayers = 6
 )
 
-// Names of the model's parts.
-const (
-	relationPart = parameters.RelationPart
-	entityPart   = parameters.EntityPart
-)
-
 // ULTRAConfiguration returns the configuration of the model, and the hyperparameters to train it further with: from the
 // paper's fine-tuning, Galkin et al., ICLR 2024.
 func ULTRAConfiguration() configuration.Configuration {
@@ -68,10 +62,11 @@ func ULTRAParameters(f *pytorch.File) (*parameters.Set[float32], error) {
 		return nil, err
 	}
 	named := func(t pytorch.Tensor) bool {
-		return strings.HasPrefix(t.Name, relationPart) || strings.HasPrefix(t.Name, entityPart)
+		return strings.HasPrefix(t.Name, parameters.RelationPart) || strings.HasPrefix(t.Name, parameters.EntityPart)
 	}
 	if !slices.ContainsFunc(tensors, named) {
-		return nil, fmt.Errorf("it is no ULTRA model: no tensor's name begins with %s or %s%s", relationPart, entityPart, example(tensors))
+		return nil, fmt.Errorf("it is no ULTRA model: no tensor's name begins with %s or %s%s",
+			parameters.RelationPart, parameters.EntityPart, example(tensors))
 	}
 	if err := checkLayout(tensors); err != nil {
 		return nil, err
