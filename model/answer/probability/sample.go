@@ -2,7 +2,6 @@ package probability
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"iter"
@@ -344,19 +343,28 @@ func (s Sample) lowest(most int, facts iter.Seq[graph.Fact]) []graph.Fact {
 	if most <= 0 {
 		return nil
 	}
-	h := &highest{}
-	for f := range facts {
-		k := keyed{s.key(f), f}
-		switch {
-		case len(*h) < most:
-			heap.Push(h, k)
-		case k.compare((*h)[0]) < 0:
-			(*h)[0] = k
-			heap.Fix(h, 0)
+	// Sorted and cut again and again; bound is then the last one kept.
+	var kept []keyed
+	var bound *keyed
+	trim := func() {
+		slices.SortFunc(kept, keyed.compare)
+		if kept = kept[:min(most, len(kept))]; len(kept) == most {
+			last := kept[most-1]
+			bound = &last
 		}
 	}
-	list := make([]graph.Fact, len(*h))
-	for i, k := range *h {
+	for f := range facts {
+		k := keyed{s.key(f), f}
+		if bound != nil && k.compare(*bound) >= 0 {
+			continue
+		}
+		if kept = append(kept, k); len(kept) >= 2*most+1024 {
+			trim()
+		}
+	}
+	trim()
+	list := make([]graph.Fact, len(kept))
+	for i, k := range kept {
 		list[i] = k.Fact
 	}
 	slices.SortFunc(list, graph.Fact.Compare)
@@ -371,19 +379,6 @@ type keyed struct {
 
 func (k keyed) compare(o keyed) int {
 	return cmp.Or(cmp.Compare(k.key, o.key), k.Fact.Compare(o.Fact))
-}
-
-// highest is a heap of facts with the highest key first.
-type highest []keyed
-
-func (h highest) Len() int           { return len(h) }
-func (h highest) Less(i, j int) bool { return h[i].compare(h[j]) > 0 }
-func (h highest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *highest) Push(x any)        { *h = append(*h, x.(keyed)) }
-func (h *highest) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }
 
 // Facts returns the facts of a graph, by tail, head and relation, except from an entity to itself: no query has its
