@@ -81,7 +81,8 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 		return nil, err
 	}
 	// Each query stands for itself and for queries of its best answers in the other direction.
-	best := surest{most: cmp.Or(d.Most, mostDiscovered)}
+	most := cmp.Or(d.Most, mostDiscovered)
+	best := discovery.Best{Most: 2 * most} // a fact may answer both of its queries
 	done, total := int64(0), int64(len(queries)*(1+probability.DefaultK))
 	report := func(answers int) {
 		if done += int64(answers); d.Progress != nil {
@@ -99,12 +100,16 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 			return nil, m.failed(err)
 		}
 		for _, j := range list {
-			best.add(discovery.Entry{Observation: j.Observation, Estimate: j.Estimate})
+			best.Add(discovery.Entry{Observation: j.Observation, Estimate: j.Estimate})
 		}
 	}
-	listed := make([]ScoredTriple, 0, best.most)
-	for _, f := range best.facts() {
-		listed = append(listed, m.scored(&answer.Estimated{Observation: f.Observation, Estimate: f.Estimate}))
+	best.Sort()
+	listed, is := make([]ScoredTriple, 0, most), make(map[graph.Fact]bool, most)
+	for _, f := range best.Entries {
+		if len(listed) < most && !is[f.Fact] {
+			is[f.Fact] = true
+			listed = append(listed, m.scored(&answer.Estimated{Observation: f.Observation, Estimate: f.Estimate}))
+		}
 	}
 	return listed, nil
 }
@@ -119,7 +124,12 @@ func (m *Model) queriesOf(ctx context.Context, relations []string) ([]graph.Quer
 		}
 	}
 	var queries []graph.Query
+	asked := map[string]bool{}
 	for _, name := range relations {
+		if asked[name] {
+			continue
+		}
+		asked[name] = true
 		id, err := m.lookup.Relation(ctx, name, false)
 		if err != nil {
 			return nil, err
@@ -131,29 +141,4 @@ func (m *Model) queriesOf(ctx context.Context, relations []string) ([]graph.Quer
 		}
 	}
 	return queries, nil
-}
-
-// surest keeps the first facts of a list.
-type surest struct {
-	most int
-	list []discovery.Entry
-}
-
-// add adds a fact, which may be there already.
-func (s *surest) add(e discovery.Entry) {
-	if s.list = append(s.list, e); len(s.list) >= 4*s.most+1024 {
-		s.list = s.facts()
-	}
-}
-
-// facts returns the facts in their order, each once.
-func (s *surest) facts() []discovery.Entry {
-	slices.SortFunc(s.list, func(a, b discovery.Entry) int { return a.Compare(&b) })
-	is := make(map[graph.Fact]bool, len(s.list))
-	facts := slices.DeleteFunc(s.list, func(e discovery.Entry) bool {
-		again := is[e.Fact]
-		is[e.Fact] = true
-		return again
-	})
-	return facts[:min(s.most, len(facts))]
 }
