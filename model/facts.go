@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"tagnet/model/graph"
 )
 
 // RelationCount is a relation of an entity, and how many known facts the entity has with it.
@@ -25,7 +27,7 @@ func (m *Model) RelationsOf(ctx context.Context, entity string) ([]RelationCount
 	first, end := m.known.Pairs(id)
 	counts := make([]RelationCount, 0, end-first)
 	for i := first; i < end; i++ {
-		counts = append(counts, RelationCount{m.relationName(m.known.Relations[i]), len(m.known.Lists[i])})
+		counts = append(counts, RelationCount{graph.RelationName(m.Relations(), m.known.Relations[i]), len(m.known.Lists[i])})
 	}
 	slices.SortFunc(counts, func(a, b RelationCount) int {
 		return cmp.Or(cmp.Compare(b.Facts, a.Facts), strings.Compare(a.Relation, b.Relation))
@@ -79,20 +81,12 @@ func (m *Model) RelationsLike(ctx context.Context, entity string) ([]string, err
 	count := map[string]int{}
 	for r, n := range counts {
 		if n > 0 && !hasRelation[r] {
-			name := m.relationName(int32(r))
+			name := graph.RelationName(m.Relations(), int32(r))
 			names, count[name] = append(names, name), n
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b)) })
 	return names, nil
-}
-
-// relationName returns the name of a relation, with a leading ~ for an inverse one.
-func (m *Model) relationName(id int32) string {
-	if base := len(m.opened.KG.Relations); int(id) >= base {
-		return "~" + m.opened.KG.Relations[int(id)-base]
-	}
-	return m.opened.KG.Relations[id]
 }
 
 // Known returns the known answers of a query, from the facts of the graph and of its validation and test splits,

@@ -48,11 +48,14 @@ func Named(err error, entities, relations []string) error {
 	if !ok || max(int(e.Source), int(e.Answer)) >= len(entities) || int(e.Relation) >= 2*len(relations) {
 		return err
 	}
-	texts := e.text(func(id int32) string { return strconv.Quote(entities[id]) }, func(id int32) string {
-		if base := int32(len(relations)); id >= base {
-			return strconv.Quote("~" + relations[id-base])
-		}
-		return strconv.Quote(relations[id])
-	})
+	texts := e.text(func(id int32) string { return strconv.Quote(entities[id]) }, func(id int32) string { return strconv.Quote(RelationName(relations, id)) })
 	return &named{err, strings.Replace(err.Error(), e.Error(), texts, 1)}
+}
+
+// RelationName returns the name of a relation, of an inverse one that of its base relation with a leading ~.
+func RelationName(base []string, id int32) string {
+	if int(id) < len(base) {
+		return base[id]
+	}
+	return "~" + base[int(id)-len(base)]
 }

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tagnet/formats/storage"
 	"tagnet/formats/strict"
+	"tagnet/model/graph"
 )
 
 // Rules are the rules of a graph. They are not changed once they are made, and may be used concurrently.
@@ -145,4 +147,13 @@ func (r Rule) check(relations int) error {
 		err = fmt.Errorf("confidence is %v, want at least %v", r.Confidence(), leastConfidence)
 	}
 	return err
+}
+
+// Text returns a body with the names of base relations, inverse ones with a leading ~: "subsidiary_of, ~owns".
+func Text(relations []string, body []int32) string {
+	names := make([]string, len(body))
+	for i, b := range body {
+		names[i] = graph.RelationName(relations, b)
+	}
+	return strings.Join(names, ", ")
 }
