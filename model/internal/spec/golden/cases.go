@@ -1,12 +1,15 @@
 package golden
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"tagnet/model/graph"
 )
 
 // moduleRoot returns the folder of go.mod.
@@ -53,6 +56,40 @@ func Cases(t testing.TB) []*Case {
 		return cases
 	}
 	return append(cases, readFolder(t, folder)...)
+}
+
+// foreign reads the cases of independent implementations in the folder that an environment variable names, or else in a
+// folder of ../shared beside the module's root, by name. It skips the test where there are none.
+func foreign[C any](t testing.TB, variable, beside string, parse func(text []byte) (C, error)) map[string]C {
+	t.Helper()
+	folder := cmp.Or(os.Getenv(variable), filepath.Join(moduleRoot(t), "..", "shared", beside))
+	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Skipf("%s has no golden cases (%s names another folder)", folder, variable)
+	}
+	cases := map[string]C{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cases[filepath.Base(path)], err = parse(text); err != nil {
+			t.Fatalf("reading golden case %s: %v", path, err)
+		}
+	}
+	return cases
+}
+
+// newGraph returns the graph of triples of ids.
+func newGraph(entities, baseRelations int, triples [][3]int32) (*graph.Graph, error) {
+	facts := make([]graph.Fact, len(triples))
+	for i, t := range triples {
+		facts[i] = graph.Fact{Head: t[0], Relation: t[1], Tail: t[2]}
+	}
+	return graph.New(entities, baseRelations, facts)
 }
 
 // readFolder reads the cases of a folder, by name. A folder without cases fails the test.

@@ -156,12 +156,8 @@ func (f *file) toCase() (*Case, error) {
 		return nil, fmt.Errorf("batch_loss or queries are missing")
 	}
 	// The graph, and the tensors in its layout.
-	facts := make([]graph.Fact, len(f.Triples))
-	for i, t := range f.Triples {
-		facts[i] = graph.Fact{Head: t[0], Relation: t[1], Tail: t[2]}
-	}
 	c := &Case{Configuration: settings, BatchLoss: *f.BatchLoss}
-	if c.Graph, err = graph.New(f.Nodes, f.Relations/2, facts); err != nil {
+	if c.Graph, err = newGraph(f.Nodes, f.Relations/2, f.Triples); err != nil {
 		return nil, err
 	}
 	layout := parameters.Layout(settings, f.Relations)

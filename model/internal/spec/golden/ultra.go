@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -56,40 +57,16 @@ var ULTRATypes = [...]string{"hh", "tt", "ht", "th"}
 // module's root, by name. It skips the test where there are none.
 func ULTRACases(t testing.TB) map[string]*ULTRA {
 	t.Helper()
-	folder := os.Getenv("ULTRA_GOLDEN_DIR")
-	if folder == "" {
-		folder = filepath.Join(moduleRoot(t), "..", "shared", "golden-ultra")
-	}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(paths) == 0 {
-		t.Skipf("%s has no golden cases (ULTRA_GOLDEN_DIR names another folder)", folder)
-	}
-	cases := map[string]*ULTRA{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	return foreign(t, "ULTRA_GOLDEN_DIR", "golden-ultra", func(text []byte) (*ULTRA, error) {
 		c := &ULTRA{}
-		if err := json.Unmarshal(text, c); err != nil {
-			t.Fatalf("reading golden case %s: %v", path, err)
-		}
-		cases[filepath.Base(path)] = c
-	}
-	return cases
+		return c, json.Unmarshal(text, c)
+	})
 }
 
 // Graph returns the graph of the case.
 func (c *ULTRA) Graph(t testing.TB) *graph.Graph {
 	t.Helper()
-	facts := make([]graph.Fact, len(c.Facts))
-	for i, f := range c.Facts {
-		facts[i] = graph.Fact{Head: f[0], Relation: f[1], Tail: f[2]}
-	}
-	g, err := graph.New(c.Entities, c.Relations, facts)
+	g, err := newGraph(c.Entities, c.Relations, c.Facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,10 +90,7 @@ func (c *ULTRA) Known(q ULTRAQuery) (known []int32) {
 // Data returns the folder of data sets that TAGNET_DATA names, or ../shared/data beside the module's root.
 func Data(t testing.TB) string {
 	t.Helper()
-	if data := os.Getenv("TAGNET_DATA"); data != "" {
-		return data
-	}
-	return filepath.Join(moduleRoot(t), "..", "shared", "data")
+	return cmp.Or(os.Getenv("TAGNET_DATA"), filepath.Join(moduleRoot(t), "..", "shared", "data"))
 }
 
 // Published returns the weights of a published file, ultra/NAME in the folder of data sets. Without it

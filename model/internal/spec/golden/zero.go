@@ -3,8 +3,6 @@ package golden
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"tagnet/model/graph"
@@ -59,30 +57,7 @@ type zeroFile struct {
 // root, by name. It skips the test where there are none.
 func ZeroCases(t testing.TB) map[string]*Zero {
 	t.Helper()
-	folder := os.Getenv("ZERO_GOLDEN_DIR")
-	if folder == "" {
-		folder = filepath.Join(moduleRoot(t), "..", "shared", "golden-zero")
-	}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(paths) == 0 {
-		t.Skipf("%s has no golden cases (ZERO_GOLDEN_DIR names another folder)", folder)
-	}
-	cases := map[string]*Zero{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := parseZero(text)
-		if err != nil {
-			t.Fatalf("reading golden case %s: %v", path, err)
-		}
-		cases[filepath.Base(path)] = z
-	}
-	return cases
+	return foreign(t, "ZERO_GOLDEN_DIR", "golden-zero", parseZero)
 }
 
 // parseZero reads a model with relations from a graph, and its training examples.
@@ -101,11 +76,7 @@ func parseZero(text []byte) (*Zero, error) {
 		return nil, err
 	}
 	// The graph, and the parameters in its layout.
-	facts := make([]graph.Fact, len(f.Facts))
-	for i, fact := range f.Facts {
-		facts[i] = graph.Fact{Head: fact[0], Relation: fact[1], Tail: fact[2]}
-	}
-	if z.Graph, err = graph.New(f.Entities, f.Relations, facts); err != nil {
+	if z.Graph, err = newGraph(f.Entities, f.Relations, f.Facts); err != nil {
 		return nil, err
 	}
 	layout := parameters.Layout(z.Configuration, z.Graph.RelationCount())

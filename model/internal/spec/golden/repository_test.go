@@ -1,4 +1,4 @@
-package spec
+package golden
 
 import (
 	"flag"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tagnet/model/graph"
-	"tagnet/model/internal/spec/golden"
+	"tagnet/model/internal/spec"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -47,7 +47,7 @@ var repositoryCases = map[string]func(*configuration.Configuration){
 	"own_window_dim32": func(c *configuration.Configuration) { c.Delta, c.Dim, c.Layers, c.Dependent = 1, 32, 2, false },
 }
 
-// TestWriteGoldenCases writes the cases with -update. TestGoldenFloat64 compares them with this package, and the
+// TestWriteGoldenCases writes the cases with -update. TestGoldenFloat64 of package spec compares them with it, and the
 // tests of the kernels compare them with float32.
 func TestWriteGoldenCases(t *testing.T) {
 	t.Parallel()
@@ -59,43 +59,61 @@ func TestWriteGoldenCases(t *testing.T) {
 		c.Dim, c.Layers, c.NodeRatio, c.DegreeRatio, c.Aggregate, c.Message = 8, 3, 0.4, 1, "pna", "distmult"
 		c.Dropout = 0
 		change(&c)
-		facts := sampleFacts(11, 16, 2)
+		facts := repositoryFacts(rand.New(rand.NewPCG(11, 1)))
 		g, err := graph.New(16, 2, facts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		made := makeCase(t, g, c)
-		if err := golden.Write(filepath.Join("golden", "testdata", name+".json.gz"), made, facts); err != nil {
+		if err := Write(filepath.Join("testdata", name+".json.gz"), made, facts); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// repositoryFacts returns facts of 16 entities and two relations: a loop, parallel relations, a chain that is longer than
+// the layers, and an entity without facts.
+func repositoryFacts(random *rand.Rand) []graph.Fact {
+	facts := []graph.Fact{{Head: 1, Relation: 0, Tail: 1}, {Head: 0, Relation: 0, Tail: 1}, {Head: 0, Relation: 1, Tail: 1},
+		{Head: 0, Relation: 1, Tail: 2}, {Head: 3, Relation: 0, Tail: 0}}
+	for o := int32(10); o < 14; o++ {
+		facts = append(facts, graph.Fact{Head: o, Relation: int32(random.IntN(2)), Tail: o + 1})
+	}
+	for range 20 {
+		facts = append(facts, graph.Fact{Head: int32(random.IntN(11)), Relation: int32(random.IntN(2)), Tail: int32(random.IntN(11))})
+	}
+	return facts
 }
 
 // makeCase computes a case with random parameters: multiples of 1/16, which float32 has too. Of 32 dimensions some
 // would be equal in messages along different relations, and so would sums, and which of those takes an extreme's
 // gradient is arbitrary (see package gpu): the relations' embeddings, or the maps that they come from, are
 // multiples of 1/4096 there.
-func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *golden.Case {
+func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *Case {
 	t.Helper()
-	p := sampleParameters(c, g, 5)
+	random := rand.New(rand.NewPCG(5, 2))
+	p := parameters.NewSet[float64](parameters.Layout(c, g.RelationCount()))
 	for _, tensor := range p.Tensors {
 		units := 16.0
 		if c.Dim == 32 && strings.HasSuffix(tensor.Name, ".relation.weight") || c.Message == "transe" && strings.Contains(tensor.Name, "relation_linear") {
 			units = 4096
 		}
-		for i, value := range tensor.Data {
-			tensor.Data[i] = math.Round(units*value/math.Sqrt(float64(c.Dim)/4)) / units
+		for i := range tensor.Data {
+			tensor.Data[i] = math.Round(units*(random.NormFloat64()/2)/math.Sqrt(float64(c.Dim)/4)) / units
 		}
 	}
-	m := newModel(t, g, c, p)
-	made := &golden.Case{
+	m, err := spec.New(g, c, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := &Case{
 		Configuration: c, Graph: g, Parameters: p,
 		Gradients: parameters.NewSet[float64](parameters.Layout(c, g.RelationCount())),
 	}
-	random := rand.New(rand.NewPCG(3, 3))
+	random = rand.New(rand.NewPCG(3, 3))
 	facts := []graph.Fact{{Head: 0, Relation: 0, Tail: 1}, {Head: 3, Relation: 0, Tail: 0}}
 	for i, f := range facts {
-		q := golden.Query{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
+		q := Query{Query: graph.Query{Source: f.Head, Relation: f.Relation, Answer: f.Tail}}
 		if i == 1 { // the inverse query
 			q.Query = graph.Query{Source: f.Tail, Relation: g.Inverse(f.Relation), Answer: f.Head}
 		}
@@ -103,18 +121,18 @@ func makeCase(t *testing.T, g *graph.Graph, c configuration.Configuration) *gold
 		for range 4 {
 			q.Negatives = append(q.Negatives, int32(random.IntN(g.Entities)))
 		}
-		pass := m.Forward(Query{Query: q.Query, Training: true})
+		pass := m.Forward(spec.Query{Query: q.Query, Training: true})
 		q.Distances, q.Hiddens, q.Final, q.Score = pass.Distances, pass.Hiddens, pass.Final, pass.Scores
 		q.Attention, q.Priority = pass.Attention, pass.Priorities
-		q.RawRankPessimistic = RawRankPessimistic(pass.Scores, q.Answer)
+		q.RawRankPessimistic = spec.RawRankPessimistic(pass.Scores, q.Answer)
 		for _, n := range pass.Counts {
-			q.Layers = append(q.Layers, golden.Layer{
+			q.Layers = append(q.Layers, Layer{
 				Active: n.Active, AStar: n.AStar, Kept: n.Kept,
 				KeptEmpty: n.KeptEmpty, PrunedEmpty: n.PrunedEmpty, PrunedRedundant: n.PrunedRedundant,
 			})
 		}
 		var gradient []float64
-		q.Loss, gradient = Loss(c, pass.Scores, q.Answer, q.Negatives)
+		q.Loss, gradient = spec.Loss(c, pass.Scores, q.Answer, q.Negatives)
 		made.BatchLoss += q.Loss / float64(len(facts))
 		for o := range gradient {
 			gradient[o] /= float64(len(facts))
