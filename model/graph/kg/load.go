@@ -47,11 +47,11 @@ func load(ctx context.Context, folder string, m manifest.Manifest) (*KG, error) 
 
 // readView reads the graph that a split's queries are about. Edges go from the shards straight into the CSR arrays.
 func readView(ctx context.Context, folder string, m manifest.Manifest, split string, relations int) (*View, error) {
-	entities, known, rows := EntitiesFile, AnswersFile, m.Rows["edges"]
+	entities, known := EntitiesFile, AnswersFile
 	if OnInference(m, split) {
-		entities, known, rows = InferenceEntitiesFile, InferenceAnswersFile, m.Rows["inference_edges"]
+		entities, known = InferenceEntitiesFile, InferenceAnswersFile
 	}
-	v := &View{}
+	v, rows := &View{}, EdgesOf(m, split)
 	loaded := version{folder, m.Checksum}
 	v.answers = &answers{version: loaded, url: storage.Join(folder, known), view: v}
 	if file := typesFile(m, split); file != "" {

@@ -66,14 +66,11 @@ func New(train, valid, test []Triple) (*KG, error) {
 func factsOf(l *Lookup, named []Triple) ([]graph.Fact, error) {
 	facts := make([]graph.Fact, 0, len(named))
 	for i, t := range named {
-		q, err := l.Query(context.Background(), t.Head, t.Relation, false)
-		if err == nil {
-			q.Answer, err = l.Entity(context.Background(), t.Tail)
-		}
+		f, err := l.Fact(context.Background(), t.Head, t.Relation, t.Tail)
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", i+1, err)
 		}
-		facts = append(facts, graph.Fact{Head: q.Source, Relation: q.Relation, Tail: q.Answer})
+		facts = append(facts, f)
 	}
 	slices.SortFunc(facts, graph.Fact.Compare)
 	return slices.Compact(facts), nil
