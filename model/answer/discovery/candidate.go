@@ -24,8 +24,7 @@ type Candidate struct {
 func BestAnswers(q *answer.Ranked, baseRelations int32) []Candidate {
 	candidates := make([]Candidate, len(q.Best))
 	for i, c := range q.Best {
-		candidates[i] = candidateOf(q.Query, c.Entity, baseRelations)
-		candidates[i].Side, candidates[i].Hops = probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance
+		candidates[i] = candidateOf(q.Query, c.Entity, baseRelations, probability.Side{Score: c.Score, Rank: c.Rank}, c.Distance)
 	}
 	return candidates
 }
@@ -34,15 +33,13 @@ func BestAnswers(q *answer.Ranked, baseRelations int32) []Candidate {
 func LabelledAnswers(q *answer.Ranked, baseRelations int32) []Candidate {
 	candidates := make([]Candidate, len(q.Results))
 	for i, r := range q.Results {
-		candidates[i] = candidateOf(q.Query, r.Answer, baseRelations)
-		candidates[i].Side, candidates[i].Hops = probability.Side{Score: r.Score, Rank: r.Rank.Pessimistic}, r.Distance
+		candidates[i] = candidateOf(q.Query, r.Answer, baseRelations, probability.Side{Score: r.Score, Rank: r.Rank.Pessimistic}, r.Distance)
 	}
 	return candidates
 }
 
-// candidateOf returns the fact of a query and an answer.
-func candidateOf(q graph.Query, answer, baseRelations int32) Candidate {
-	return Candidate{Fact: q.Fact(answer, baseRelations), Inverse: q.Relation >= baseRelations}
+func candidateOf(q graph.Query, answer, baseRelations int32, side probability.Side, hops int32) Candidate {
+	return Candidate{q.Fact(answer, baseRelations), q.Relation >= baseRelations, side, hops}
 }
 
 // Queries returns the answers that are the fact, as rows of source, relation and entity: of the query that found it,
