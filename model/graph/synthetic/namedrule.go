@@ -1,6 +1,8 @@
 package synthetic
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"tagnet/model/graph/kg"
@@ -116,17 +118,9 @@ func closure(rules []namedRule, facts []kg.Triple) map[kg.Triple]bool {
 	for _, f := range facts {
 		closed[f] = true
 	}
-	for {
-		before := len(closed)
-		list := make([]kg.Triple, 0, before)
-		for f := range closed {
-			list = append(list, f)
-		}
-		for f := range deduce(rules, list) {
-			closed[f] = true
-		}
-		if len(closed) == before {
-			return closed
-		}
+	for before := 0; before < len(closed); {
+		before = len(closed)
+		maps.Copy(closed, deduce(rules, slices.Collect(maps.Keys(closed))))
 	}
+	return closed
 }
