@@ -13,7 +13,7 @@ import (
 // Head is one worker's graph. It reads the weights from the parameter set, so that all workers see each
 // step of the optimizer at once. It is not for concurrent use.
 type Head[F parameters.Float] struct {
-	names    []string
+	names    []string // of the head's parameters: none for A*Net's policies, whose score is part of the propagation
 	machine  *machine
 	products Products[F]
 
@@ -26,7 +26,7 @@ type Head[F parameters.Float] struct {
 
 // Gradients are one query's gradients of the head's parameters.
 type Gradients[F parameters.Float] struct {
-	// Tensors has an entry per name of Head.Names, row-major.
+	// Tensors has an entry per parameter of the head, row-major.
 	Tensors [][]F
 	// Query is the gradient of the query's embedding, [d], through the propagation and the head.
 	Query []F
@@ -62,10 +62,6 @@ func New[F parameters.Float](c configuration.Configuration, count int, p *parame
 	}
 	return h, nil
 }
-
-// Names returns the names of the head's parameters, in the order of Gradients.Tensors: none for A*Net's
-// policies, whose score is part of the propagation.
-func (h *Head[F]) Names() []string { return h.names }
 
 // NewGradients allocates the gradients of one query.
 func (h *Head[F]) NewGradients() *Gradients[F] {

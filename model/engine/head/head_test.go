@@ -323,7 +323,7 @@ func TestGradientsAgreeWithDifferences(t *testing.T) {
 					near(t, fmt.Sprintf("%s[%d]", name, i), gradient[i], .5*(above-below)/(2*step), 1e-8)
 				}
 			}
-			for i, name := range trial.head.Names() {
+			for i, name := range trial.head.names {
 				check(name, trial.set.Data(name), g.Tensors[i])
 			}
 			check("query", trial.fake.query, g.Query)
@@ -358,7 +358,7 @@ func TestFloat32AgreesWithFloat64(t *testing.T) {
 					}
 				}
 			}
-			for i, name := range exact.head.Names() {
+			for i, name := range exact.head.names {
 				compare(name, gq.Tensors[i], ge.Tensors[i])
 			}
 			compare("query", gq.Query, ge.Query)
@@ -380,7 +380,7 @@ func TestLossIsStable(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, "loss", loss, 100, 1e-6)
-		for i, name := range trial.head.Names() {
+		for i, name := range trial.head.names {
 			if name == "mlp.2.bias" {
 				near(t, "gradient", float64(g.Tensors[i][0]), math.Copysign(.5, float64(z)), 1e-6)
 			}
@@ -518,7 +518,7 @@ func TestAnswersAddUp(t *testing.T) {
 					near(t, fmt.Sprintf("%s[%d]", name, i), got[i], want[i], 1e-12)
 				}
 			}
-			for i, name := range trial.head.Names() {
+			for i, name := range trial.head.names {
 				compare(name, g.Tensors[i], want.Tensors[i])
 			}
 			compare("query", g.Query, want.Query)

@@ -30,19 +30,19 @@ func TestQueriesLeaveNothingBehind(t *testing.T) {
 			return g
 		}
 		first, between, again := run(trial.entities), run(other), run(trial.entities)
-		for i, name := range h.Names() {
+		for i, name := range h.names {
 			if !slices.Equal(first.Tensors[i], again.Tensors[i]) {
 				t.Errorf("%s: the gradient of %s differs the second time", k.Name(), name)
 			}
 		}
 		into := parameters.NewSet[float32](parameters.Layout(c, 4))
-		for _, name := range h.Names() {
+		for _, name := range h.names {
 			for j := range into.Data(name) {
 				into.Data(name)[j] = 7
 			}
 		}
 		h.SumInto([]*Gradients[float32]{first, between}, into)
-		for i, name := range h.Names() {
+		for i, name := range h.names {
 			for j, got := range into.Data(name) {
 				if want := first.Tensors[i][j] + between.Tensors[i][j]; got != want {
 					t.Fatalf("%s: %s[%d] sums to %g, want %g", k.Name(), name, j, got, want)
