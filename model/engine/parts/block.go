@@ -18,23 +18,23 @@ func NewEdgeBlock(first int32, edges *graph.Graph) *EdgeBlock {
 
 // SendersOf returns the list of an entity of the block in the graph of a query.
 func (b *EdgeBlock) SendersOf(w ListRequest, q graph.Query) SenderList {
-	touched := q.Touches(w.Entity)
 	senders, relations := b.edges.In(w.Entity - b.first)
-	l := SenderList{Degree: int32(len(senders))}
-	left := func(i int) bool { return !touched || !b.edges.Removes(q, senders[i], relations[i], w.Entity) }
-	if touched {
-		for i := range senders {
-			if !left(i) {
-				l.Degree--
+	if q.Touches(w.Entity) {
+		var left []int32
+		for i, sender := range senders {
+			if !b.edges.Removes(q, sender, relations[i], w.Entity) {
+				left = append(left, sender)
 			}
 		}
+		senders = left
 	}
+	l := SenderList{Degree: int32(len(senders))}
 	all := l.Degree <= w.Edges
-	for i, sender := range senders {
+	for _, sender := range senders {
 		if !all && len(l.Senders) >= int(w.Senders) {
 			break
 		}
-		if left(i) && (all || len(l.Senders) == 0 || l.Senders[len(l.Senders)-1] != sender) {
+		if all || len(l.Senders) == 0 || l.Senders[len(l.Senders)-1] != sender {
 			l.Senders = append(l.Senders, sender)
 		}
 	}
