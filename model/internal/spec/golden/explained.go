@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -100,8 +99,7 @@ func readExplanation(path, casePath string) ([]Explanation, error) {
 			Paths  []ExplainedPath   `json:"paths"`
 		} `json:"queries"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	if err := decoder.Decode(&f); err != nil {
+	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, fmt.Errorf("reading the explanations of a golden case %s: %w", path, err)
 	}
 	// Each explanation points to its query in the case.
