@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,10 +146,12 @@ func Train(ctx context.Context, run Run, data Data, report func(Progress)) (chec
 
 // run implements Train.
 func (l *learner) run(ctx context.Context) error {
-	err := l.train(ctx)
-	if closing := l.freeTrainers(); err == nil {
-		err = closing
-	}
+	return l.close(l.train(ctx))
+}
+
+// close frees the trainers' memory after a training with an error or nil, and returns the first error.
+func (l *learner) close(err error) error {
+	err = cmp.Or(err, l.freeTrainers())
 	l.device.Discard(err)
 	return err
 }

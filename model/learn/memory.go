@@ -18,11 +18,16 @@ type Trained struct {
 	state   []safetensors.Tensor[float32]
 }
 
+// inMemory returns the run without files.
+func (r Run) inMemory() Run {
+	r.Checkpoints, r.History, r.Every = "", "", math.MaxInt64
+	return r
+}
+
 // InMemory trains a model without files: it starts from initial weights and writes no checkpoint. When ctx is done it
 // stops between steps and returns the cause.
 func InMemory(ctx context.Context, run Run, data Data, report func(Progress)) (*Trained, error) {
-	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
-	l := newLearner(run, data, report)
+	l := newLearner(run.inMemory(), data, report)
 	if err := l.run(ctx); err != nil {
 		return nil, err
 	}

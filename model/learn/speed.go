@@ -2,7 +2,6 @@ package learn
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"tagnet/model/answer"
@@ -18,14 +17,9 @@ type Speed struct {
 // it, and it writes neither checkpoints nor a history. The first step, which reserves memory, is not counted, and one
 // more is always made.
 func Measure(ctx context.Context, run Run, data Data, span time.Duration) (Speed, error) {
-	run.Checkpoints, run.History, run.Every = "", "", math.MaxInt64
-	l := newLearner(run, data, nil)
+	l := newLearner(run.inMemory(), data, nil)
 	speed, err := l.measure(ctx, span)
-	if closing := l.freeTrainers(); err == nil {
-		err = closing
-	}
-	l.device.Discard(err)
-	return speed, err
+	return speed, l.close(err)
 }
 
 // measure implements Measure: steps take two thirds of the time, ranks the rest.
