@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +29,7 @@ func Odds(probability *float64) string {
 
 // nearest returns the round number whose ratio to n is nearest to 1.
 func nearest(n float64) int {
+	ratio := func(r int) float64 { return math.Abs(math.Log(float64(r) / n)) }
 	round := []int{10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 700, 1000}
-	best := round[0]
-	for _, r := range round {
-		if math.Abs(math.Log(float64(r)/n)) < math.Abs(math.Log(float64(best)/n)) {
-			best = r
-		}
-	}
-	return best
+	return slices.MinFunc(round, func(a, b int) int { return cmp.Compare(ratio(a), ratio(b)) })
 }
