@@ -134,8 +134,7 @@ const relationsOfBatch = 4
 // for heads. The last batch may be smaller.
 func randomSchedule(order []int32, batch int) [][]Draw {
 	var batches [][]Draw
-	for start := 0; start < len(order); start += batch {
-		chosen := order[start:min(start+batch, len(order))]
+	for chosen := range slices.Chunk(order, batch) {
 		draws := make([]Draw, len(chosen))
 		for i, fact := range chosen {
 			draws[i] = Draw{Fact: fact, Inverse: i >= len(chosen)/2}
