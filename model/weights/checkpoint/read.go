@@ -191,8 +191,12 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 		if alone, e := storage.Exists(ctx, f.url(name+".safetensors")); e == nil && alone {
 			return Record{}, fmt.Errorf("%w in %s: %s.safetensors lacks its record, %[3]s.json, beside it: copy both", ErrUnknown, f, name)
 		}
-		if names, e := f.names(ctx); e == nil && len(names) > 0 {
+		if records, _, e := f.Records(ctx); e == nil && len(records) > 0 {
 			const shown = 6 // the first and the last of them
+			var names []string
+			for _, r := range records {
+				names = append(names, r.Name())
+			}
 			if n := len(names); n > shown {
 				names = slices.Concat(names[:shown/2], []string{fmt.Sprintf("%d more", n-shown)}, names[n-shown/2:])
 			}
@@ -201,16 +205,6 @@ func (f Folder) Record(ctx context.Context, name string) (Record, error) {
 		return Record{}, fmt.Errorf("%w in %s", ErrNone, f)
 	}
 	return r, err
-}
-
-// names returns the names of the folder's checkpoints.
-func (f Folder) names(ctx context.Context) ([]string, error) {
-	records, _, err := f.Records(ctx)
-	var names []string
-	for _, r := range records {
-		names = append(names, r.Name())
-	}
-	return names, err
 }
 
 // Best returns the name of the checkpoint that the file best names. The error wraps ErrNone before the
