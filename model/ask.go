@@ -175,7 +175,6 @@ func (m *Model) AskAll(ctx context.Context, queries []Query, k int, options ...A
 	return m.ask(ctx, ids, asked)
 }
 
-// ask returns the answers of each query.
 func (m *Model) ask(ctx context.Context, queries []graph.Query, asked answer.Asking) ([]Answers, error) {
 	found, err := m.opened.Ask(ctx, queries, asked)
 	if err != nil {

@@ -186,7 +186,6 @@ func NamedReasons(entities, relations []string, reasons []rules.Reason) []Reason
 	return named
 }
 
-// namedStep returns a step by names.
 func namedStep(entities, relations []string, from, relation, to int32) Step {
 	base := len(relations)
 	return Step{From: entities[from], Relation: relations[int(relation)%base], Inverse: int(relation) >= base, To: entities[to]}

@@ -90,7 +90,6 @@ func (m *Model) Between(ctx context.Context, head, tail string, k int) ([]Scored
 	return scored[:min(k, len(scored))], err
 }
 
-// score scores facts.
 func (m *Model) score(ctx context.Context, facts []graph.Fact) ([]ScoredTriple, error) {
 	e, err := m.estimator()
 	if err != nil {

@@ -59,7 +59,6 @@ func (o *opener) Open(ordinal int) (Accelerator, error) {
 	return kept, nil
 }
 
-// opened is an open device.
 type opened struct {
 	Accelerator
 	opener  *opener

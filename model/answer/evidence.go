@@ -227,5 +227,4 @@ func (t Told) Lines(relations []string) []string {
 	return lines
 }
 
-// percent returns a share in percent.
 func percent(share float64) string { return fmt.Sprintf("%.2g%%", 100*share) }

@@ -67,7 +67,6 @@ func (m *Model) newCandidates(ctx context.Context, queries []graph.Query, k int,
 	return m.candidates(ctx, queries, k+judged.More(), among, keep, done)
 }
 
-// keepAll keeps all candidates.
 func keepAll(int, graph.Fact, int64) bool { return true }
 
 // candidates returns the candidates, judged ones too, that keep accepts by the number of the query, the fact and its

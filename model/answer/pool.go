@@ -122,7 +122,6 @@ func (p *Pool) work(ctx context.Context, c *chunk) {
 	p.idle <- t // not after a panic, which leaves anything in its buffers
 }
 
-// thread returns an idle thread, or a new one.
 func (p *Pool) thread() *thread {
 	select {
 	case t := <-p.idle:

@@ -55,7 +55,6 @@ type chunk struct {
 	cancel  context.CancelCauseFunc // nil until it is taken
 }
 
-// sharedQuery is a query of a chunk.
 type sharedQuery struct {
 	relation int32
 	askers   []asker // that are not answered

@@ -161,7 +161,6 @@ func (m *Model) Estimator(presumed probability.Presumed) (*probability.Estimator
 	return e, err
 }
 
-// newEstimator makes an Estimator.
 func (m *Model) newEstimator(presumed probability.Presumed) (*probability.Estimator, error) {
 	fitted := m.fitted.Load()
 	if fitted == nil || fitted.TooFew {

@@ -74,7 +74,6 @@ type ahead struct {
 	err      error
 }
 
-// isStep reports whether it is the step with these examples.
 func (a ahead) isStep(examples []steps.Example, seed uint64) bool {
 	return len(a.examples) > 0 && a.seed == seed && slices.EqualFunc(a.examples, examples, func(a, b steps.Example) bool {
 		return a.Source == b.Source && a.Relation == b.Relation && a.Answer == b.Answer && a.Key == b.Key &&

@@ -70,7 +70,6 @@ func (b *between) prepare(e *engine) error {
 	return b.memory.err
 }
 
-// bases returns the number of base relations.
 func (b *between) bases() int64 { return int64(b.relations / 2) }
 
 // slotBytes returns the bytes of a base relation's states and tables.

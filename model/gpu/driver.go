@@ -68,7 +68,6 @@ func (c *card) NewScorer(g *graph.Graph, between *relations.Graph, configured co
 	return &sharing{s, &c.turnMutex}, nil
 }
 
-// Close closes the device.
 func (c *card) Close() error {
 	c.turnMutex.Lock()
 	defer c.turnMutex.Unlock()

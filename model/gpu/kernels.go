@@ -46,7 +46,6 @@ func kernelSource(name string, dim int) (ptx string, err error) {
 	return "", fmt.Errorf("no kernels %q are compiled for dimension %d", name, dim)
 }
 
-// unpack returns a file of the archive.
 func unpack(file string) (ptx string, err error) {
 	if text, ok := unpacked.Load(file); ok {
 		return text.(string), nil
@@ -65,7 +64,6 @@ func unpack(file string) (ptx string, err error) {
 
 var kernelEntry = regexp.MustCompile(`\.visible \.entry (\w+)`)
 
-// kernelEntries returns the names of the kernels in PTX.
 func kernelEntries(ptx string) (names []string) {
 	for _, match := range kernelEntry.FindAllStringSubmatch(ptx, -1) {
 		names = append(names, match[1])

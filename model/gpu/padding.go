@@ -103,7 +103,6 @@ func (p padding) cut(values []float32, tensors []safetensors.Tensor[float32]) {
 	p.each(tensors, func(value *float32, place int) { *value = values[place] })
 }
 
-// each calls visit for each value of tensors with its place.
 func (p padding) each(tensors []safetensors.Tensor[float32], visit func(value *float32, place int)) {
 	for i, t := range tensors {
 		columns := p.places[i].columns

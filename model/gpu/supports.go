@@ -74,7 +74,6 @@ type accepted struct {
 // free has all numbers.
 var free = accepted{free: true}
 
-// oneOf lists values.
 func oneOf[T any](list ...T) (v accepted) {
 	for _, value := range list {
 		v.list = append(v.list, value)

@@ -174,7 +174,6 @@ func newLearner(run Run, data Data, report func(Progress)) *learner {
 	return l
 }
 
-// validationGraph returns the validation graph of a training on one graph.
 func (d Data) validationGraph() ValidationGraph {
 	t := ValidationGraph{Graph: d.Graph, Relations: d.Relations, Entities: d.Entities, BaseRelations: d.BaseRelations, Queries: d.Valid, Parts: d.ValidParts,
 		All: d.ValidAll}

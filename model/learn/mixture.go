@@ -134,7 +134,6 @@ func (m *mixed) at(step int) (batch, error) {
 	return b, nil
 }
 
-// graphOf returns the graph of a step.
 func (m *mixed) graphOf(step int64) int {
 	u := float64(parallel.Seed(m.seed, purposeTurn, uint64(step))>>11) / (1 << 53)
 	for i, bound := range m.bounds {
@@ -206,7 +205,6 @@ type walk struct {
 
 func newWalk(l *trainingGraph, seed uint64) *walk { return &walk{graph: l, seed: seed} }
 
-// next returns the next batch.
 func (w *walk) next(c configuration.Configuration) batch {
 	if len(w.batches) == 0 {
 		w.epoch++

@@ -48,7 +48,6 @@ type batch struct {
 	epoch int
 }
 
-// examples sets into to the examples of the batch and returns it.
 func (b batch) examples(into []steps.Example) ([]steps.Example, error) {
 	return b.Train.Examples(b.draws, b.seed, b.epoch, into)
 }

@@ -33,7 +33,6 @@ func (l *learner) makeTrainer() error {
 	return nil
 }
 
-// cpuTrainer returns a trainer on the processor.
 func (l *learner) cpuTrainer() (steps.Stepper, error) {
 	return steps.New(l.current.Graph, l.current.Relations, l.Configuration, l.parameters, l.solver, l.Threads, l.kernel)
 }

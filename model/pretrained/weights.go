@@ -42,7 +42,6 @@ func openNamed(name string) (*Weights, error) {
 	return trained(m.Record, m.Weights, m.Name, about), nil
 }
 
-// openCheckpoint opens a checkpoint.
 func (r Ref) openCheckpoint(ctx context.Context) (*Weights, error) {
 	folder, name := r.Checkpoint()
 	record, tensors, err := folder.Load(ctx, name)

@@ -152,7 +152,6 @@ func (p *searcherPool) search(sources []int32, each func(i int, r *Result) error
 	return nil
 }
 
-// get returns an idle searcher, or a new one.
 func (p *searcherPool) get() *searcher {
 	select {
 	case s := <-p.idle:

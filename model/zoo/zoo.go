@@ -90,7 +90,6 @@ func Open(name string) (Model, error) {
 	return Model{}, fmt.Errorf("%w: %q is none of %s", ErrUnknown, name, strings.Join(Names, ", "))
 }
 
-// read reads the files of a model.
 func read(name string, file func(path string) ([]byte, error)) (Model, error) {
 	m := Model{Name: name}
 	folder := "models/" + name + "/"

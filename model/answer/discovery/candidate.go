@@ -65,7 +65,6 @@ func (c *Candidate) Row() externalsort.FactRow {
 	return externalsort.FactRow{c.Head, c.Relation, c.Tail, inverse, int32(math.Float32bits(c.Score)), int32(c.Rank), c.Hops}
 }
 
-// read returns the candidate of a record.
 func read(r externalsort.FactRow) Candidate {
 	return Candidate{
 		Fact: graph.Fact{Head: r[0], Relation: r[1], Tail: r[2]}, Inverse: r[3] == 1,

@@ -18,7 +18,6 @@ type Entry struct {
 	probability.Estimate
 }
 
-// lower returns the lower one of both scores.
 func (e *Entry) lower() float32 { return min(e.Tails.Score, e.Heads.Score) }
 
 // Compare orders a list: the surest first, then by the lower one of both scores, then by head, relation and tail.

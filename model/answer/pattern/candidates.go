@@ -21,7 +21,6 @@ type guess struct {
 	stated bool
 }
 
-// guesses are the guesses of entities.
 type guesses map[int32]guess
 
 // raise sets a guess unless there is a higher one.

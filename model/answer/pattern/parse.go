@@ -98,7 +98,6 @@ func Parse(text string) ([]Atom, error) {
 	return atoms, nil
 }
 
-// parser reads a text from at on.
 type parser struct {
 	text string
 	at   int
@@ -108,7 +107,6 @@ func (p *parser) fail(format string, values ...any) error {
 	return &Error{p.text, p.at, fmt.Errorf(format, values...)}
 }
 
-// skip skips spaces.
 func (p *parser) skip() {
 	p.at = len(p.text) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
 }
@@ -124,7 +122,6 @@ func (p *parser) take(letter byte) bool {
 	return true
 }
 
-// atom reads an atom.
 func (p *parser) atom() (a Atom, err error) {
 	p.skip()
 	a.at = p.at

@@ -21,10 +21,8 @@ var features = [...]struct {
 	{"other facts of the head", 0}, {"other facts of the tail", 0}, {"one hop", 0}, {"two hops", 0}, {"three hops", 0},
 }
 
-// row are the features of an observation.
 type row [len(features)]float64
 
-// names returns the names of the features.
 func names() []string {
 	list := make([]string, len(features))
 	for i, f := range features {
@@ -33,7 +31,6 @@ func names() []string {
 	return list
 }
 
-// features returns the features of an observation.
 func (s *Surroundings) features(o *Observation, k int) row {
 	const mostHabits = 15
 	is := func(b bool) float64 {

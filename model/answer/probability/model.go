@@ -108,7 +108,6 @@ func (m *Model) group(o *Observation) (group int, claimed bool) {
 	return distances*relation + distance, m.Relations[o.Relation].Labeled >= minClaim
 }
 
-// groups returns the number of groups.
 func (m *Model) groups() int { return distances * (len(m.OwnIntercepts) + 1) }
 
 // Unfitted returns the model of a sample with too few facts.

@@ -107,7 +107,6 @@ func (w *Regression) standardized(x *row, group int) float64 {
 	return sum
 }
 
-// logOdds returns the log odds of an observation of a group.
 func (w *Regression) logOdds(x *row, group int) float64 {
 	sum := w.Intercept + w.Groups[group]
 	for f, v := range w.Weights {

@@ -153,7 +153,6 @@ func (s Size) Observations() int64 {
 	return min(s.Facts, mostFacts) + int64(min(s.queries()*float64(s.K), mostUnlabeled))
 }
 
-// queries returns the number of all queries.
 func (s Size) queries() float64 { return 2 * float64(s.Entities) * float64(s.Relations) }
 
 // unlabeled returns the number of unlabeled observations, and of propagations for them: each drawn query, and the
@@ -371,7 +370,6 @@ func (s Sample) lowest(most int, facts iter.Seq[graph.Fact]) []graph.Fact {
 	return list
 }
 
-// keyed is a fact with its key.
 type keyed struct {
 	key uint64
 	graph.Fact

@@ -29,7 +29,6 @@ type asked struct {
 	known     tables.Answers
 }
 
-// readAsked returns the queries of an Ask.
 func readAsked(ctx context.Context, view *kg.View, ask Ask) (*asked, error) {
 	known, err := view.Answers(ctx)
 	if err != nil {

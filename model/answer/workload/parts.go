@@ -54,7 +54,6 @@ func ReadParts(ctx context.Context, graphFolder string, folder *parts.Folder, li
 // Close closes the files of parts.
 func (p *Parts) Close() error { return p.folder.Close() }
 
-// takes reports whether a row is taken.
 func (p *Parts) takes(row int64) bool {
 	return WithinLimit(p.limit, int(row), int(p.rows))
 }
@@ -111,7 +110,6 @@ func (p *Parts) Range(from, to int) ([]answer.Request, error) {
 	return queries, nil
 }
 
-// read reads a query.
 func (p *Parts) read(r *parts.Reader, query int) (q answer.Request, err error) {
 	part, err := r.Find(p.firsts[query])
 	if err != nil {

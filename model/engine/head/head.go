@@ -124,7 +124,6 @@ func (h *Head[F]) SumInto(batch []*Gradients[F], into *parameters.Set[F]) {
 	}
 }
 
-// dense returns a tensor that shares data.
 func dense[F parameters.Float](data []F, shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 }

@@ -58,7 +58,6 @@ type Folder struct {
 // mostOpen is the most files that stay open without a reader.
 const mostOpen = 256
 
-// file is an open file.
 type file struct {
 	*tables.PartsReader
 	once    sync.Once
@@ -321,7 +320,6 @@ func (h *Header) part(row *tables.Part) *Part {
 	return p
 }
 
-// queriesOf returns the queries of a row.
 func queriesOf(row *tables.Part) []Numbered {
 	queries, known, run := make([]Numbered, len(row.Numbers)), row.Known, 0
 	var answers []int32

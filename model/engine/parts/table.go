@@ -10,7 +10,6 @@ type table struct {
 	shift    int
 }
 
-// reset empties the table.
 func (t *table) reset() {
 	t.entities = t.entities[:0]
 	if len(t.slots) == 0 {

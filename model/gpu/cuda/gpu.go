@@ -215,7 +215,6 @@ func (g *gpu) wait(action string) error {
 	return nil
 }
 
-// waitAll waits for all streams.
 func (g *gpu) waitAll(action string) error {
 	for _, stream := range g.streams {
 		if r := g.call(g.driver.streamSynchronize, stream); r != success {

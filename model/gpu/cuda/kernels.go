@@ -43,7 +43,6 @@ const (
 // oldest is the first version of the driver that loads PTX 8.4, as the kernels are.
 const oldest = 12040
 
-// kernel is a loaded kernel.
 type kernel struct {
 	name     string
 	function uintptr
@@ -124,7 +123,6 @@ func (g *gpu) compile(ptx string) (module uintptr, err error) {
 		g.properties.Ordinal, g.properties.Name, device.ErrRefused, g.driver.describe(r), line)
 }
 
-// find returns a kernel of a module.
 func (g *gpu) find(module uintptr, name string) (kernel, error) {
 	k, text := kernel{name: name}, append([]byte(name), 0)
 	switch r := g.call(g.driver.function, uintptr(unsafe.Pointer(&k.function)), module, uintptr(unsafe.Pointer(&text[0]))); r {

@@ -92,7 +92,6 @@ func (b *builder) access(c *instruction, op, operands []string) error {
 	return nil
 }
 
-// parameter loads a parameter.
 func (b *builder) parameter(c *instruction, op, operands []string) error {
 	if op[0] == "st" || len(operands) != 2 {
 		return errUnknown

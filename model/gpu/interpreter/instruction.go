@@ -16,7 +16,6 @@ const (
 	barrier
 )
 
-// instruction is a compiled instruction.
 type instruction struct {
 	do      func(w *warp)
 	kind    kind

@@ -11,7 +11,6 @@ import (
 	"tagnet/model/parallel"
 )
 
-// run is a launch.
 type run struct {
 	kernel    *kernel
 	memory    *memory

@@ -18,7 +18,6 @@ type memory struct {
 
 const spacing = 40
 
-// buffer is an allocation.
 type buffer struct {
 	data    []byte // nil once it is freed
 	written []byte // 1 for each byte that was written

@@ -131,7 +131,6 @@ func (b *builder) value(s string) (int, error) {
 	return b.constant(address), nil
 }
 
-// allValues returns the rows of operands.
 func (b *builder) allValues(operands []string) ([]int, error) {
 	rows := make([]int, len(operands))
 	for i, s := range operands {

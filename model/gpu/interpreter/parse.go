@@ -41,7 +41,6 @@ type special struct {
 	name string
 }
 
-// parser reads a module.
 type parser struct {
 	kernels map[string]*kernel
 	b       *builder

@@ -26,7 +26,6 @@ func (p *past) join(other past) {
 	}
 }
 
-// operation is an operation of a stream.
 type operation struct {
 	number uint64
 	stream int

@@ -4,7 +4,6 @@ import "math/bits"
 
 const all = ^uint32(0)
 
-// warp is a running warp.
 type warp struct {
 	run    *run
 	block  *block

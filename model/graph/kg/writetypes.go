@@ -105,7 +105,6 @@ type typesWriter struct {
 	sorter *externalsort.Sorter
 }
 
-// collect reads the names of all types.
 func (t *typesWriter) collect(ctx context.Context) error {
 	if t.params.Each != nil {
 		err := t.params.Each(ctx, func(_, name []byte) error {

@@ -132,7 +132,6 @@ func (d *draft) name(kind string, names ...string) []string {
 	return names
 }
 
-// pick draws one of a list.
 func pick(random *rand.Rand, list []string) string { return list[random.IntN(len(list))] }
 
 // some draws several of a list, each at most once.

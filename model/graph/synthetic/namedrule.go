@@ -8,7 +8,6 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// fact returns a fact by name.
 func fact(head, relation, tail string) kg.Triple {
 	return kg.Triple{Head: head, Relation: relation, Tail: tail}
 }

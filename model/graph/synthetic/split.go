@@ -89,7 +89,6 @@ func divide(facts []kg.Triple, seed int64) Splits {
 // nameSet has the names of facts: of entities, and of relations, whose names no entity has.
 type nameSet map[string]bool
 
-// namesIn returns the names of some facts.
 func namesIn(facts []kg.Triple) nameSet {
 	named := nameSet{}
 	for _, f := range facts {
@@ -100,7 +99,6 @@ func namesIn(facts []kg.Triple) nameSet {
 
 func (n nameSet) add(f kg.Triple) { n[f.Head], n[f.Relation], n[f.Tail] = true, true, true }
 
-// has reports whether all names of a fact are in the set.
 func (n nameSet) has(f kg.Triple) bool { return n[f.Head] && n[f.Relation] && n[f.Tail] }
 
 // key returns a number from 0 to 1 that follows from a fact and the seed alone.

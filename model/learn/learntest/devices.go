@@ -153,7 +153,6 @@ func meet(all *sync.WaitGroup) error {
 	}
 }
 
-// opened is an open device.
 type opened struct {
 	*Devices
 	ordinal int

@@ -135,7 +135,6 @@ func WriteParts(ctx context.Context, folder string, k *kg.KG, split string, c co
 	return manifest.Write(ctx, folder, manifest.Manifest{Stage: "bundle", Vocabulary: h.Vocabulary, Files: listed})
 }
 
-// writeFile writes the parts to one file.
 func writeFile(ctx context.Context, url string, h parts.Header, found []FoundPart) error {
 	w, err := parts.Create(ctx, url, h)
 	if err != nil {

@@ -136,7 +136,6 @@ func (f Folder) Newest(ctx context.Context) (State, []*DamagedError, error) {
 	return State{}, nil, fmt.Errorf("%w in %s", ErrNone, f)
 }
 
-// state reads the tensors of a record.
 func (f Folder) state(ctx context.Context, r Record) (State, error) {
 	s := State{Record: r}
 	var err error
