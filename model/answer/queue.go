@@ -12,6 +12,7 @@ import (
 	"tagnet/model/answer/ranking"
 	"tagnet/model/engine/parts"
 	"tagnet/model/graph"
+	"tagnet/model/parallel"
 )
 
 // queue holds the queries that wait for a worker, of any number of concurrent calls. Queries that are cheap together
@@ -121,10 +122,7 @@ func (q *queue) lend(work func(ctx context.Context, t *thread)) *poolCall {
 
 // order returns the order of answering: by group, and within it by source.
 func (q *queue) order(queries []Request) []int {
-	order := make([]int, len(queries))
-	for i := range order {
-		order[i] = i
-	}
+	order := parallel.Indices[int](len(queries))
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := queries[i], queries[j]
 		return cmp.Or(cmp.Compare(q.group(a.Relation), q.group(b.Relation)), cmp.Compare(a.Source, b.Source))

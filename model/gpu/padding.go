@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tagnet/formats/workspace/safetensors"
+	"tagnet/model/parallel"
 	"tagnet/model/weights/configuration"
 	"tagnet/model/weights/parameters"
 )
@@ -60,7 +61,7 @@ func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
 	last := len(narrow.Shape) - 1
 	columns, stride := narrow.Shape[last], wide.Shape[last]
 	rows, is := narrow.Size()/columns, func(suffix string) bool { return strings.HasSuffix(narrow.Name, suffix) }
-	p.rows, p.columns = indices(rows), indices(columns)
+	p.rows, p.columns = parallel.Indices[int](rows), parallel.Indices[int](columns)
 	switch {
 	case is("relation_linear.weight"):
 		p.rows, p.columns = d.vectors(rows, 1), d.vectors(columns, 1)
@@ -81,14 +82,6 @@ func (d dimensions) placesOf(narrow, wide parameters.Shape, at int) (p places) {
 		p.rows[i] = at + p.rows[i]*stride
 	}
 	return p
-}
-
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // pad returns tensors in the kernels' layout.

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"tagnet/model/graph"
+	"tagnet/model/parallel"
 )
 
 // placeEdges copies the edges of the graph to the device.
@@ -26,10 +27,7 @@ func (e *engine) placeEdges() {
 
 // byDegree returns the entities by their number of edges, most first.
 func byDegree(g *graph.Graph) []int32 {
-	order := make([]int32, g.Entities)
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := parallel.Indices[int32](g.Entities)
 	slices.SortStableFunc(order, func(o, u int32) int { return cmp.Compare(g.Degree(u), g.Degree(o)) })
 	return order
 }

@@ -16,6 +16,15 @@ func Extend[T any](s []T, n int) []T {
 	return slices.Grow(s[:kept], n-kept)[:n]
 }
 
+// Indices returns 0..n-1.
+func Indices[I int | int32](n int) []I {
+	all := make([]I, n)
+	for i := range all {
+		all[i] = I(i)
+	}
+	return all
+}
+
 // Cleared returns a slice of n zeros. It reuses s where s is large enough.
 func Cleared[T any](s []T, n int) []T {
 	s = Resize(s, n)

@@ -225,10 +225,7 @@ const (
 // shuffled returns 0..n-1 in an order that the seed alone decides (Fisher and Yates). It is written out so that
 // no library's change of method can change what a seed means.
 func shuffled(n int, seed uint64) []int32 {
-	order := make([]int32, n)
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := parallel.Indices[int32](n)
 	for i := n - 1; i > 0; i-- {
 		j := int(parallel.Seed(seed, uint64(i)) % uint64(i+1)) // the bias is below n / 2^64
 		order[i], order[j] = order[j], order[i]

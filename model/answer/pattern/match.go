@@ -9,6 +9,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/graph"
+	"tagnet/model/parallel"
 )
 
 // Matcher finds the answers of patterns.
@@ -106,10 +107,7 @@ func (m *Matcher) Match(ctx context.Context, p *Pattern) (matches []Match, cuts 
 
 // best returns the numbers of the entities, the best first.
 func (f *found) best() []int {
-	order := make([]int, len(f.entities))
-	for i := range order {
-		order[i] = i
-	}
+	order := parallel.Indices[int](len(f.entities))
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := f.values[i], f.values[j]
 		return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(b.logOdds, a.logOdds))
