@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -72,13 +71,13 @@ func TestOpenPreset(t *testing.T) {
 
 func TestOwnPresets(t *testing.T) {
 	t.Parallel()
-	read := func(text string) (foundPresets, error) {
+	read := func(text string) (map[string]Configuration, error) {
 		return readFound(fstest.MapFS{
 			"presets/b.json": {Data: []byte(text)}, "presets/a.json": {Data: []byte(`{"layers": 3}`)}, "presets/README.md": {Data: []byte("# Presets")},
 		})
 	}
 	o, err := read(`{"preset": "wn18rr", "layers": 8}`)
-	if err != nil || !slices.Equal(o.names, []string{"a", "b"}) || o.byName["b"].Layers != 8 || o.byName["b"].Delta != 3 || o.byName["a"].Layers != 3 {
+	if err != nil || len(o) != 2 || o["b"].Layers != 8 || o["b"].Delta != 3 || o["a"].Layers != 3 {
 		t.Errorf("%v: %+v", err, o)
 	}
 	if _, err := read(`{"preset": "a"}`); err == nil || !strings.HasPrefix(err.Error(), `presets/b.json:1:2: unknown preset "a"`) {

@@ -3,6 +3,7 @@ package configuration
 import (
 	"embed"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -14,47 +15,40 @@ import (
 //go:embed presets
 var foundFiles embed.FS
 
-// foundPresets holds the presets of a folder: the name of a preset is the name of its file without the extension. A
-// preset may be based on one of the authors' presets, but not on another preset of the folder.
-type foundPresets struct {
-	byName map[string]Configuration
-	names  []string // in alphabetical order
-}
+// FoundPresetNames returns the names of the presets that were found by searches of this project, in alphabetical order.
+func FoundPresetNames() []string { return slices.Sorted(maps.Keys(allFound())) }
 
-// FoundPresetNames returns the names of the presets that were found by searches of this project.
-func FoundPresetNames() []string { return slices.Clone(allFound().names) }
-
-var allFound = sync.OnceValue(func() foundPresets {
-	o, err := readFound(foundFiles)
+var allFound = sync.OnceValue(func() map[string]Configuration {
+	found, err := readFound(foundFiles)
 	if err != nil {
 		panic(err) // the files are part of the program, and tested
 	}
-	return o
+	return found
 })
 
-// readFound reads the folder presets.
-func readFound(files fs.FS) (foundPresets, error) {
-	o := foundPresets{byName: map[string]Configuration{}}
-	found, err := fs.Glob(files, "presets/*.json") // sorted
+// readFound reads the folder presets: the name of a preset is the name of its file without the extension. A preset may be
+// based on one of the authors' presets, but not on another preset of the folder.
+func readFound(files fs.FS) (map[string]Configuration, error) {
+	byName := map[string]Configuration{}
+	found, err := fs.Glob(files, "presets/*.json")
 	if err != nil {
-		return o, err
+		return nil, err
 	}
 	for _, file := range found {
 		text, err := fs.ReadFile(files, file)
 		if err != nil {
-			return o, err
+			return nil, err
 		}
 		name := strings.TrimSuffix(path.Base(file), ".json")
-		o.byName[name], err = parsePreset(file, text, func(base string) (Configuration, error) {
+		byName[name], err = parsePreset(file, text, func(base string) (Configuration, error) {
 			if c, ok := authorsPreset(base); ok {
 				return c, nil
 			}
 			return Configuration{}, unknownPreset(base, AuthorsPresetNames())
 		})
 		if err != nil {
-			return o, err
+			return nil, err
 		}
-		o.names = append(o.names, name)
 	}
-	return o, nil
+	return byName, nil
 }

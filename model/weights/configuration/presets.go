@@ -12,7 +12,7 @@ import (
 // configuration that this project's own searches found. The authors' implementation also updated inactive entities, so
 // a preset of theirs is a starting point for tuning. An unknown name is an error that names the closest ones.
 func Preset(name string) (Configuration, error) {
-	if c, ok := allFound().byName[name]; ok {
+	if c, ok := allFound()[name]; ok {
 		return c, nil
 	}
 	if c, ok := authorsPreset(name); ok {
