@@ -54,7 +54,7 @@ func Seen(origin checkpoint.Origin, dataset string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// trainedOn returns the names of the graphs, and the prefixes of datasets with their facts, nothing for an unknown file.
+// trainedOn returns names of the graphs and prefixes of datasets with their facts, nothing for an unknown file.
 // Metrics on these graphs, and on graphs made of their facts, such as the inductive splits of FB15k-237 and WN18RR, are
 // not metrics on unseen graphs.
 func trainedOn(origin checkpoint.Origin) (graphs string, prefixes []string) {

@@ -6,7 +6,7 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// PeopleLack are shares that tests presume of relations of People, beside OthersLack of all others: many facts are likely.
+// PeopleLack are shares that tests presume of relations of People, beside OthersLack of others: many facts are likely.
 var PeopleLack = map[string]float64{"knows": .5, "has": 12, "owns": 20}
 
 // OthersLack is the share of the facts of other relations.
