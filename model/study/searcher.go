@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
@@ -142,7 +143,7 @@ func (s *Searcher) begin(sources []int32) {
 	s.active = s.active[:0]
 	for i, source := range sources {
 		word, bit := int(source)*words+i/64, uint64(1)<<(i%64)
-		if isZero(s.hop.Frontier[int(source)*words:][:words]) {
+		if slices.Max(s.hop.Frontier[int(source)*words:][:words]) == 0 {
 			s.active = append(s.active, source)
 		}
 		s.hop.Frontier[word] |= bit
@@ -203,14 +204,4 @@ func fill(table []uint64, words, count int) {
 	for done := words; done < len(table); done *= 2 {
 		copy(table[done:], table[:done])
 	}
-}
-
-// isZero reports whether a row has no bit.
-func isZero(row []uint64) bool {
-	for _, x := range row {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"sync"
 
 	"tagnet/formats/workspace/tables"
@@ -163,4 +164,17 @@ func (p *searcherPool) get() *searcher {
 		s.visitNeighbors(p.params.Neighbors)
 	}
 	return &searcher{Searcher: s}
+}
+
+// semaphores limit the threads that search at the same time in this process, however many elements
+// Beam processes at once: one for each limit, which a channel of that capacity counts.
+var semaphores sync.Map // map[int]chan struct{}
+
+// semaphoreFor returns the semaphore of a number of threads, at most one per core; 0 is one per core.
+func semaphoreFor(threads int) chan struct{} {
+	if cores := runtime.GOMAXPROCS(0); threads <= 0 || threads > cores {
+		threads = cores
+	}
+	semaphore, _ := semaphores.LoadOrStore(threads, make(chan struct{}, threads))
+	return semaphore.(chan struct{})
 }
