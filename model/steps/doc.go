@@ -11,6 +11,6 @@
 // Several workers train one model in rounds: NextRound deals batches to them, and Average takes the mean
 // of their weights and moments.
 //
-// Adam is torch.optim.Adam. Unlike Gorgonia's own solvers it leaves gradients as they are, and its state can be stored in
-// a checkpoint.
+// Adam is torch.optim.Adam. Unlike Gorgonia's solvers it leaves gradients as they are, and a checkpoint can store its
+// state.
 package steps

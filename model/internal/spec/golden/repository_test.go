@@ -71,8 +71,8 @@ func TestWriteGoldenCases(t *testing.T) {
 	}
 }
 
-// repositoryFacts returns facts of 16 entities and two relations: a loop, parallel relations, a chain that is longer than
-// the layers, and an entity without facts.
+// repositoryFacts returns facts of 16 entities and two relations: a loop, parallel relations, a chain longer than the
+// layers, and an entity without facts.
 func repositoryFacts(random *rand.Rand) []graph.Fact {
 	facts := []graph.Fact{{Head: 1, Relation: 0, Tail: 1}, {Head: 0, Relation: 0, Tail: 1}, {Head: 0, Relation: 1, Tail: 1},
 		{Head: 0, Relation: 1, Tail: 2}, {Head: 3, Relation: 0, Tail: 0}}
