@@ -37,7 +37,6 @@ func comparison(how, t string) func(x, y uint64) bool {
 		return nil
 	}
 	less, equal := o.less, o.equal
-	nan := func(x uint64) bool { return t[0] == 'f' && !equal(x, x) }
 	switch how {
 	case "lt":
 		return less
@@ -50,25 +49,23 @@ func comparison(how, t string) func(x, y uint64) bool {
 	case "ge":
 		return func(x, y uint64) bool { return less(y, x) || equal(x, y) }
 	case "ne": // false for NaN
-		return func(x, y uint64) bool { return !equal(x, y) && !nan(x) && !nan(y) }
+		return func(x, y uint64) bool { return less(x, y) || less(y, x) }
 	}
 	if t[0] != 'f' {
 		return nil
 	}
-	switch how { // also true for NaN: what the opposite is not
-	case "leu":
-		return func(x, y uint64) bool { return !less(y, x) }
-	case "gtu":
-		return func(x, y uint64) bool { return !(less(x, y) || equal(x, y)) }
-	case "geu":
-		return func(x, y uint64) bool { return !less(x, y) }
-	case "neu":
-		return func(x, y uint64) bool { return !equal(x, y) }
-	case "nan":
-		return func(x, y uint64) bool { return nan(x) || nan(y) }
+	if how == "nan" {
+		return func(x, y uint64) bool { return !equal(x, x) || !equal(y, y) }
+	}
+	if opposite, ok := opposites[how]; ok {
+		holds := comparison(opposite, t)
+		return func(x, y uint64) bool { return !holds(x, y) }
 	}
 	return nil
 }
+
+// opposites are what does not hold where a comparison that is also true for NaN holds.
+var opposites = map[string]string{"leu": "gt", "gtu": "le", "geu": "lt", "neu": "eq"}
 
 // compare compiles setp.
 func (b *builder) compare(op, operands []string) (func(*warp), error) {
