@@ -165,10 +165,8 @@ func (d *draft) describe() []string {
 func relationsOf(facts []kg.Triple) []string {
 	var list []string
 	for _, f := range facts {
-		if !slices.Contains(list, f.Relation) {
-			list = append(list, f.Relation)
-		}
+		list = append(list, f.Relation)
 	}
 	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }

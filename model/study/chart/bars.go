@@ -1,8 +1,6 @@
 package chart
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Bars draws horizontal bars, a row for each name, as tall as the rows need. The bars of a row lie
 // below each other, each with its value behind it.
