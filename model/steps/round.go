@@ -1,8 +1,6 @@
 package steps
 
-import (
-	"tagnet/model/weights/configuration"
-)
+import "tagnet/model/weights/configuration"
 
 // Round is a range of an epoch's batches that several workers share. Shard i of n trains the batches
 // First + i, First + i + n, First + i + 2n, ... of the range, in this order. In the last round of an

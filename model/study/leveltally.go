@@ -1,8 +1,6 @@
 package study
 
-import (
-	"tagnet/model/engine/kernel"
-)
+import "tagnet/model/engine/kernel"
 
 // levelTally counts edges for all searches at once.
 type levelTally struct {

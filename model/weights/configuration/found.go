@@ -26,8 +26,8 @@ var allFound = sync.OnceValue(func() map[string]Configuration {
 	return found
 })
 
-// readFound reads the folder presets: a preset has the name of its file without the extension. It may be based on one of
-// the authors' presets, but not on another preset of the folder.
+// readFound reads the folder presets: a preset has the name of its file without the extension. It may be based on one
+// of the authors' presets, but not on another preset of the folder.
 func readFound(files fs.FS) (map[string]Configuration, error) {
 	byName := map[string]Configuration{}
 	found, err := fs.Glob(files, "presets/*.json")
