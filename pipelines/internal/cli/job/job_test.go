@@ -212,7 +212,7 @@ func TestBrokenStreams(t *testing.T) {
 
 // TestSilence checks that the user learns once what a job waits for that is accepted and never runs.
 func TestSilence(t *testing.T) {
-	watchEvery, patience = time.Millisecond, 20*time.Millisecond
+	watchEvery, patience = time.Millisecond, 300*time.Millisecond
 	defer func() { watchEvery, patience = 2*time.Second, 15*time.Second }()
 	busy := flinkCluster(t, `{"flink-version": "1.19.0", "taskmanagers": 2, "slots-total": 2, "slots-available": 1}`,
 		`{"jobs": [{"jid": "1", "name": "job-1", "state": "RUNNING", "tasks": {"running": 0, "scheduled": 7, "total": 7}}]}`, "")
