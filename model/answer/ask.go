@@ -92,7 +92,7 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 		a.Backward(backward + divided)
 	}
 	for i, q := range queries {
-		answers[i].OneAtMost = m.oneAnswer(a.Estimator, q)
+		answers[i].OneAtMost = a.Estimator != nil && m.OneAnswer(a.Estimator, q)
 		a.order(q.Relation, answers[i].List)
 		answers[i].List = answers[i].List[:min(a.Best, len(answers[i].List))]
 	}
@@ -111,7 +111,7 @@ func (m *Model) Ask(ctx context.Context, queries []graph.Query, a Asking) ([]Ans
 // estimateAll estimates the candidates of queries, and returns the number of further queries.
 func (m *Model) estimateAll(ctx context.Context, queries []graph.Query, found [][]probability.Observation, a Asking, answers []Answers) (int, error) {
 	known := map[graph.Query]*rivals{}
-	list := estimated(slices.Concat(found...), a.Estimator)
+	list := m.estimated(slices.Concat(found...), a.Estimator)
 	whole := list
 	for i, q := range queries {
 		n := len(found[i])
@@ -178,7 +178,7 @@ func (m *Model) addKnown(ctx context.Context, queries []graph.Query, a Asking, a
 	if err != nil {
 		return err
 	}
-	for i, j := range estimated(observed, a.Estimator) { // a known fact has no rivals
+	for i, j := range m.estimated(observed, a.Estimator) { // a known fact has no rivals
 		j.Known, j.Verdict = true, m.Judged().Verdict(j.Fact)
 		answers[queryOf[i]].List = append(answers[queryOf[i]].List, j)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
 )
 
@@ -45,17 +46,21 @@ func (r *rivals) divisor(entity int32, p float64) float64 {
 // done is as in Observe; queries is the number of those made.
 func (m *Model) Estimate(ctx context.Context, observed []probability.Observation, e *probability.Estimator, done func(queries int),
 ) (list []Estimated, queries int, err error) {
-	list = estimated(observed, e)
+	list = m.estimated(observed, e)
 	queries, err = m.divide(ctx, list, e, map[graph.Query]*rivals{}, done)
 	return list, queries, err
 }
 
 // estimated returns observations with estimates that are not divided.
-func estimated(observed []probability.Observation, e *probability.Estimator) []Estimated {
+func (m *Model) estimated(observed []probability.Observation, e *probability.Estimator) []Estimated {
 	list := make([]Estimated, len(observed))
 	for i, o := range observed {
-		if list[i].Observation = o; e != nil {
-			list[i].Estimate = e.Estimate(&o)
+		if list[i].Observation = o; e == nil {
+			continue
+		}
+		list[i].Estimate = e.Estimate(&o)
+		if m.isSpent(e, o.Fact) {
+			list[i].Probability *= rules.Several
 		}
 	}
 	return list
@@ -74,7 +79,7 @@ func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Est
 	// Equal queries are made once.
 	var asked []graph.Query
 	for i := range list {
-		for _, q := range m.rivalQueries(e, list[i].Fact, list[i].Probability) {
+		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {
 			if known[q] == nil {
 				known[q] = &rivals{}
 				asked = append(asked, q)
@@ -88,12 +93,12 @@ func (m *Model) divide(ctx context.Context, list []Estimated, e *probability.Est
 		}
 		queries += len(part) + backward
 		for i, q := range part {
-			known[q] = rivalsOf(q.Relation, estimated(found[i], e))
+			known[q] = rivalsOf(q.Relation, m.estimated(found[i], e))
 		}
 	}
 	for i := range list {
 		divisor := 1.
-		for _, q := range m.rivalQueries(e, list[i].Fact, list[i].Probability) {
+		for _, q := range e.Rivals(list[i].Fact, list[i].Probability) {
 			divisor = max(divisor, known[q].divisor(list[i].Entity(q.Relation), list[i].Probability))
 		}
 		list[i].Probability /= divisor

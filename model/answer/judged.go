@@ -48,6 +48,19 @@ func plainQuery(q graph.Query) graph.Query {
 	return graph.Query{Source: q.Source, Relation: q.Relation, Answer: graph.None}
 }
 
+// Stated returns the answers of a query that are facts, ascending: known ones that are not judged false, and those that
+// are judged true.
+func (j *Judged) Stated(q graph.Query, known []int32, baseRelations int) []int32 {
+	if len(j.of[plainQuery(q)]) == 0 {
+		return known
+	}
+	return slices.DeleteFunc(j.WithKnown(q, known), func(answer int32) bool {
+		_, is := slices.BinarySearch(known, answer)
+		judgment := j.Verdict(q.Fact(answer, int32(baseRelations)))
+		return judgment == verdicts.False || !is && judgment != verdicts.True
+	})
+}
+
 // Verdict returns what is said of a fact: true, false, or nothing.
 func (j *Judged) Verdict(f graph.Fact) verdicts.Judgment { return j.judgments[f] }
 
@@ -77,18 +90,19 @@ func (m *Model) Judge(j *Judged) { m.judged.Store(j) }
 // Judged returns the facts that are judged; it is never nil.
 func (m *Model) Judged() *Judged { return cmp.Or(m.judged.Load(), noneJudged) }
 
-// oneAnswer reports whether at most one new answer of a query is true: as far as the graph tells, and no judged
-// fact is its answer.
-func (m *Model) oneAnswer(e *probability.Estimator, q graph.Query) bool {
-	return e != nil && e.OneAnswer(q) && !m.Judged().answers(q)
+// OneAnswer reports whether at most one new answer of a query is true: as far as the graph tells, and no judged fact is
+// its answer.
+func (m *Model) OneAnswer(e *probability.Estimator, q graph.Query) bool {
+	return e.OneAnswer(q) && !m.Judged().answers(q)
 }
 
-// rivalQueries returns the queries of which a fact is one of several new answers, while one at most is true.
-func (m *Model) rivalQueries(e *probability.Estimator, f graph.Fact, p float64) (queries []graph.Query) {
-	for _, q := range e.Rivals(f, p) {
-		if !m.Judged().answers(q) {
-			queries = append(queries, q)
-		}
+// isSpent reports whether a fact answers a query of which one answer at most is true, and another fact was judged to be
+// it. Then the fact is true only where the relation has several.
+func (m *Model) isSpent(e *probability.Estimator, f graph.Fact) bool {
+	j := m.Judged()
+	if len(j.answered) == 0 || j.Verdict(f) == verdicts.True {
+		return false
 	}
-	return queries
+	tails, heads := f.Queries(int32(m.Graph.BaseRelations))
+	return e.OneAnswer(tails) && j.answers(tails) || e.OneAnswer(heads) && j.answers(heads)
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer"
 	"tagnet/model/answer/probability"
 	"tagnet/model/answer/ranking"
@@ -121,19 +120,8 @@ func (s *search) follow(ctx context.Context, relation int32, from guesses) (gues
 }
 
 // stated returns the stated answers of a query, ascending.
-func (s *search) stated(q graph.Query) (answers []int32) {
-	known, judged := s.Known.Of(q.Source, q.Relation), s.Model.Judged()
-	all := judged.WithKnown(q, known)
-	if len(all) == len(known) {
-		return known
-	}
-	for _, to := range all {
-		_, is := slices.BinarySearch(known, to)
-		if is || judged.Verdict(q.Fact(to, int32(s.Model.Graph.BaseRelations))) == verdicts.True {
-			answers = append(answers, to)
-		}
-	}
-	return answers
+func (s *search) stated(q graph.Query) []int32 {
+	return s.Model.Judged().Stated(q, s.Known.Of(q.Source, q.Relation), s.Model.Graph.BaseRelations)
 }
 
 // choose sets the entities for a variable: the best candidates, of those that follow by stated facts and of others,

@@ -60,10 +60,10 @@ type brute struct {
 // truth returns the probability of a fact, and its log odds.
 func (b *brute) truth(t *testing.T, f graph.Fact) (p, logOdds float64) {
 	g := b.Model.Graph
-	if g.Has(f.Head, f.Relation, f.Tail) || b.Model.Judged().Verdict(f) == verdicts.True {
+	switch verdict := b.Model.Judged().Verdict(f); {
+	case verdict == verdicts.True || verdict != verdicts.False && g.Has(f.Head, f.Relation, f.Tail):
 		return 1, 0
-	}
-	if b.Estimator == nil || b.Model.Judged().Verdict(f) == verdicts.False {
+	case verdict == verdicts.False || b.Estimator == nil:
 		return 0, 0
 	}
 	if _, is := b.estimates[f]; !is { // all of its relation
@@ -215,7 +215,14 @@ func TestAllBindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stated := int32(0) // who is said to know person 01
+	for !m.Model.Graph.Has(stated, knows, person(1)) {
+		if stated++; int(stated) == m.Model.Graph.Entities {
+			t.Fatal("nobody knows person 01")
+		}
+	}
 	m.Model.Judge(answer.NewJudged([]answer.Said{
+		{Fact: graph.Fact{Head: stated, Relation: knows, Tail: person(1)}},
 		{Fact: graph.Fact{Head: person(30), Relation: knows, Tail: person(1)}, True: true},
 		{Fact: graph.Fact{Head: person(31), Relation: knows, Tail: person(1)}},
 	}, m.Model.Graph.BaseRelations))

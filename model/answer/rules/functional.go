@@ -5,8 +5,8 @@ import "tagnet/model/graph"
 const (
 	// leastHeads is the least number of heads with an answer for a direction to be nearly functional.
 	leastHeads = 20
-	// several is the share of heads with two tails and more below which it is.
-	several = .03
+	// Several is the share of heads with two tails and more below which it is.
+	Several = .03
 )
 
 // Functional reports for each relation, inverse ones included, whether it is nearly functional: at least 20 heads have
@@ -30,7 +30,7 @@ func Functional(g *graph.Graph) []bool {
 	}
 	functional := make([]bool, g.RelationCount())
 	for r, n := range heads {
-		functional[r] = n >= leastHeads && float64(more[r]) < several*float64(n)
+		functional[r] = n >= leastHeads && float64(more[r]) < Several*float64(n)
 	}
 	return functional
 }

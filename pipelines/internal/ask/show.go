@@ -194,7 +194,7 @@ func (a *asking) oneAtMost(ctx context.Context, r parquet.Answer) (string, error
 		return "", err
 	}
 	q, err := a.Loaded.Lookup(a.View).Query(ctx, r.Source, r.Relation, r.Direction == metrics.Head)
-	if err != nil || !estimator.OneAnswer(q) {
+	if err != nil || !a.Model.OneAnswer(estimator, q) {
 		return "", err
 	}
 	return "   one of these, at most", nil
