@@ -104,7 +104,7 @@ func (m *Model) Discover(ctx context.Context, d Discovery) ([]ScoredTriple, erro
 		}
 	}
 	best.Sort()
-	listed, is := make([]ScoredTriple, 0, most), make(map[graph.Fact]bool, most)
+	listed, is := make([]ScoredTriple, 0, min(most, len(best.Entries))), map[graph.Fact]bool{}
 	for _, f := range best.Entries {
 		if len(listed) < most && !is[f.Fact] {
 			is[f.Fact] = true

@@ -144,14 +144,17 @@ func (p Params) answerRequests(ctx context.Context, number int, requests [][]byt
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := decodeAll(requests, decodeRequest)
 	var lists []keyed
-	for _, r := range decoded {
+	for _, element := range requests { // decoded one at a time: all of them take several times their bytes
+		r, err := decodeRequest(element)
+		if err != nil {
+			return nil, err
+		}
 		var e encoder
 		encodeLists(&e, r.answer(block))
 		lists = append(lists, keyed{r.search, e.bytes})
 	}
-	return lists, err
+	return lists, nil
 }
 
 func (r *request) answer(block *parts.EdgeBlock) map[int32]parts.SenderList {
