@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tagnet/model"
-	"tagnet/model/graph/synthetic"
+	"tagnet/model/graph/graphtest"
 )
 
 // fitted returns a model of the family with probabilities.
@@ -39,11 +39,11 @@ func fittedTo(t *testing.T, facts []model.Triple, list ...model.Option) *model.M
 // facts of which one is true at most, those whose mirrors are stated, and those of a relation with a share of its own.
 func TestOneProbability(t *testing.T) {
 	t.Parallel()
-	for name, facts := range map[string][]model.Triple{"family": family(), "traits": synthetic.People()} {
+	for name, facts := range map[string][]model.Triple{"family": family(), "traits": graphtest.Traits()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			presumed := []model.Option{model.WithMissing(synthetic.OthersLack)}
-			for relation, share := range synthetic.PeopleLack {
+			presumed := []model.Option{model.WithMissing(graphtest.Others)}
+			for relation, share := range graphtest.Missing {
 				if name == "traits" {
 					presumed = append(presumed, model.WithMissingOf(relation, share))
 				}

@@ -14,8 +14,8 @@ import (
 	"tagnet/model/answer/probability"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
+	"tagnet/model/graph/graphtest"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/synthetic"
 	"tagnet/model/pretrained"
 )
 
@@ -23,7 +23,7 @@ import (
 // that they share a query with.
 var traits = sync.OnceValues(func() (*judging, error) {
 	ctx := context.Background()
-	g, err := kg.New(synthetic.People(), nil, nil)
+	g, err := kg.New(graphtest.Traits(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ var traits = sync.OnceValues(func() (*judging, error) {
 	if err := m.Fit(ctx, s, nil); err != nil {
 		return nil, err
 	}
-	presumed, err := m.Presume(ctx, answer.Missing{Share: synthetic.OthersLack, Relations: synthetic.PeopleLack})
+	presumed, err := m.Presume(ctx, answer.Missing{Share: graphtest.Others, Relations: graphtest.Missing})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"tagnet/formats/workspace/metrics"
 	"tagnet/formats/workspace/parquet"
 	"tagnet/model"
-	"tagnet/model/graph/synthetic"
+	"tagnet/model/graph/graphtest"
 	"tagnet/pipelines/internal/pipelinetest"
 	"tagnet/stages/stagetest"
 )
@@ -53,8 +53,8 @@ var needs = map[string]string{"page": "chromium", "client in Python": "python3"}
 
 // presumes are the flags of all places but the library, presumed the options of that.
 var presumes, presumed = func() (flags []string, options []model.Option) {
-	flags, options = append(flags, "--missing", fmt.Sprint(synthetic.OthersLack)), append(options, model.WithMissing(synthetic.OthersLack))
-	for relation, share := range synthetic.PeopleLack {
+	flags, options = append(flags, "--missing", fmt.Sprint(graphtest.Others)), append(options, model.WithMissing(graphtest.Others))
+	for relation, share := range graphtest.Missing {
 		flags, options = append(flags, "--missing", fmt.Sprintf("%s=%v", relation, share)), append(options, model.WithMissingOf(relation, share))
 	}
 	return flags, options
@@ -128,7 +128,7 @@ func TestAFactHasOneProbability(t *testing.T) {
 func traits(t *testing.T) string {
 	t.Helper()
 	var lines strings.Builder
-	for _, f := range synthetic.People() {
+	for _, f := range graphtest.Traits() {
 		lines.WriteString(f.Head + "\t" + f.Relation + "\t" + f.Tail + "\n")
 	}
 	file := filepath.Join(t.TempDir(), "traits.tsv")

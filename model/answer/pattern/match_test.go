@@ -16,8 +16,8 @@ import (
 	"tagnet/model/answer/probability"
 	"tagnet/model/engine/kernel"
 	"tagnet/model/graph"
+	"tagnet/model/graph/graphtest"
 	"tagnet/model/graph/kg"
-	"tagnet/model/graph/synthetic"
 	"tagnet/model/pretrained"
 )
 
@@ -186,7 +186,7 @@ func compare(t *testing.T, m *pattern.Matcher, patterns map[string]string) {
 	}
 }
 
-// ofTraits are patterns of synthetic.People.
+// ofTraits are patterns of graphtest.Traits.
 var ofTraits = map[string]string{
 	`lives_in(?p, "city 01")`:                                                                              "p",
 	`knows(?p, ?q), lives_in(?q, "city 01")`:                                                               "p",
@@ -201,7 +201,7 @@ var ofTraits = map[string]string{
 
 // TestAllBindings compares with the definition, where as many entities are followed as there are.
 func TestAllBindings(t *testing.T) {
-	m := matcher(t, synthetic.People())
+	m := matcher(t, graphtest.Traits())
 	compare(t, m, ofTraits)
 	// Judged facts count as stated, or as false.
 	person := func(i int) int32 {
@@ -238,7 +238,7 @@ func TestAllBindings(t *testing.T) {
 
 // TestFewBindings checks that few are followed, which is told, and find the best answers.
 func TestFewBindings(t *testing.T) {
-	m := matcher(t, synthetic.People())
+	m := matcher(t, graphtest.Traits())
 	const text = `knows(?p, ?q), lives_in(?q, "city 01"), not lives_in(?p, "city 00")`
 	p, err := pattern.New(t.Context(), m.Model.KG.Lookup(m.Model.View), text, "p")
 	if err != nil {
@@ -265,7 +265,7 @@ func TestFewBindings(t *testing.T) {
 
 // TestNegatedOfFew follows fewer entities than a person knows: a negated atom holds for one of the others.
 func TestNegatedOfFew(t *testing.T) {
-	m := matcher(t, synthetic.People())
+	m := matcher(t, graphtest.Traits())
 	const text = `lives_in(?p, "city 00"), not knows(?p, ?q), knows(?q, "person 08")`
 	p, err := pattern.New(t.Context(), m.Model.KG.Lookup(m.Model.View), text, "p")
 	if err != nil {

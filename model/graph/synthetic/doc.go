@@ -10,5 +10,5 @@
 // can train on an endless supply of such graphs; and what it answers on them shows which rules it has learned.
 //
 // Samples are graphs with names, such as a family or a shop, whose rules are known; Kinds are like them, of any size.
-// A PowerLaw has no rules but hubs, and any size. Holdings lack another share of each relation. People are for tests.
+// A PowerLaw has no rules but hubs, and any size. Holdings lack another share of each relation.
 package synthetic

@@ -1,4 +1,5 @@
-package synthetic
+// Package graphtest makes graphs for tests.
+package graphtest
 
 import (
 	"fmt"
@@ -6,17 +7,17 @@ import (
 	"tagnet/model/graph/kg"
 )
 
-// PeopleLack are shares that tests presume of relations of People, beside OthersLack of others: many facts are likely.
-var PeopleLack = map[string]float64{"knows": .5, "has": 12, "owns": 20}
+// Missing are shares that tests presume of relations of Traits, beside Others of all others: many facts are likely.
+var Missing = map[string]float64{"knows": .5, "has": 12, "owns": 20}
 
-// OthersLack is the share of the facts of other relations.
-const OthersLack = 1
+// Others is the share of the facts of other relations.
+const Others = 1
 
-// People returns facts of 40 people. 30 of them live in one city each (one tail) and own one house each (one tail and
+// Traits returns facts of 40 people. 30 of them live in one city each (one tail) and own one house each (one tail and
 // one head), and cities have these houses (one head). Relatives are stated both ways, but for some.
-func People() (facts []kg.Triple) {
+func Traits() (facts []kg.Triple) {
 	add := func(kind string, i int, relation, other string, j int) {
-		facts = append(facts, fact(fmt.Sprintf("%s %02d", kind, i), relation, fmt.Sprintf("%s %02d", other, j)))
+		facts = append(facts, kg.Triple{Head: fmt.Sprintf("%s %02d", kind, i), Relation: relation, Tail: fmt.Sprintf("%s %02d", other, j)})
 	}
 	for i := range 40 {
 		add("person", i, "knows", "person", (i*i+7)%40)
