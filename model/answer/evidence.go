@@ -11,6 +11,7 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
 )
 
@@ -34,8 +35,12 @@ type Evidence struct {
 // tell of the common one.
 const leastSaid = 10
 
-// ownDeviation is by how much the logarithm of a relation's own share deviates from the common one.
-const ownDeviation = .3
+const (
+	// ownDeviation is by how much the logarithm of a relation's own share deviates from the common one.
+	ownDeviation = .3
+	// mostDeviation is by how much it exceeds that of the bound that the data have, probability.Estimator.Most.
+	mostDeviation = .1
+)
 
 // placed are judged facts that were observed: the next verdict takes few propagations.
 type placed struct {
@@ -111,7 +116,9 @@ func (v *Evidence) Probabilities(e *probability.Estimator) []float64 {
 			}
 			divisor = max(divisor, rivalsOf(q.Relation, rivals).divisor(j.Entity(q.Relation), j.Probability))
 		}
-		list[i] = j.Probability / divisor
+		if list[i] = j.Probability / divisor; v.m.isSpent(e, s.Fact) { // what is said of it follows from another verdict
+			list[i] *= rules.Several
+		}
 	}
 	return list
 }
@@ -160,13 +167,21 @@ func (v *Evidence) Tell() (Told, error) {
 	for _, s := range v.said {
 		of[s.Relation] = append(of[s.Relation], s)
 	}
-	prior := func(logarithm float64) float64 {
-		z := (logarithm - math.Log(told.Common.Share)) / ownDeviation
-		return -z * z / 2
+	e, err := v.m.newEstimator(probability.Presumed{Missing: told.Common.Share})
+	if err != nil {
+		return Told{}, err
 	}
 	for r, said := range of {
 		if len(said) < leastSaid {
 			continue
+		}
+		most, bounded := e.Most(r)
+		prior := func(logarithm float64) float64 {
+			z, beyond := (logarithm-math.Log(told.Common.Share))/ownDeviation, 0.
+			if bounded {
+				beyond = max(0, logarithm-math.Log(most)) / mostDeviation
+			}
+			return -(z*z + beyond*beyond) / 2
 		}
 		own := Evidence{v.m, said, v.facts, v.rivals}
 		judged, err := own.judgments(func(share float64) probability.Presumed {

@@ -163,6 +163,21 @@ func TestEvidence(t *testing.T) {
 	if lines := told.Lines(j.m.KG.Relations); len(lines) != 1+len(told.Own) {
 		t.Errorf("lines %q", lines)
 	}
+	// Many true ones say that more of a relation is missing than the data bound: they agree on hardly more.
+	for i := range said {
+		said[i].True = i%20 < 8
+	}
+	many, bounded := tell(said), 0
+	for r, own := range many.Own {
+		if most, is := e.Most(r); is {
+			if bounded++; own.Share > 1.15*most {
+				t.Errorf("of relation %d %+v is missing, at most %g", r, own, most)
+			}
+		}
+	}
+	if bounded == 0 {
+		t.Error("no relation has a bound")
+	}
 	guess := probability.Presumed{Missing: share, Guessed: true}
 	if few := tell(said[:5]); few.Presumed(guess) != guess || few.Lines(j.m.KG.Relations) != nil {
 		t.Errorf("five verdicts tell %+v", few)

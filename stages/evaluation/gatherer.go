@@ -125,7 +125,7 @@ func mergeAll(into, from map[string]*Counts) {
 	}
 }
 
-// each returns what of makes of counts, by the same keys.
+// each calls of with each counts, and returns the results by the same keys.
 func each[M any](m map[string]*Counts, of func(*Counts) M) map[string]M {
 	out := make(map[string]M, len(m))
 	for key, c := range m {

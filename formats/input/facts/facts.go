@@ -34,7 +34,7 @@ var Formats = []Format{TSV, CSV, JSONL, NTriples, NQuads, Turtle, Parquet, OpenK
 // packings are the endings of compressed files, which may follow another ending.
 var packings = []string{".gz", ".bz2", ".zst"}
 
-// unpackedName returns the name of a file without them.
+// unpackedName returns the name of a file without the endings of packings.
 func unpackedName(name string) string {
 	for _, packing := range packings {
 		name = strings.TrimSuffix(name, packing)

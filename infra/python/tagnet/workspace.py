@@ -241,7 +241,8 @@ class Workspace(Generic[Table]):
         Raises:
             CommandError: the program's, as of `run`.
         """
-        flags = {"workspace": self.path, "run": self.run, "pattern": pattern, "answer": answer, "top_k": top_k, **flags}
+        run = None if self.run == "main" else self.run  # main without a training: zero answers
+        flags = {"workspace": self.path, "run": run, "pattern": pattern, "answer": answer, "top_k": top_k, **flags}
         binary.run("ask", progress=progress, **flags, stated=stated or None)
         return self._give(pq.read_table(self._file("ask", "answers", flags.get("output") or "patterns", "matches")))
 

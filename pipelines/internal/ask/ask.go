@@ -145,7 +145,8 @@ func (a *asking) answer(ctx context.Context) error {
 		return err
 	}
 	outputs := append([]string{predict.AnswersFile, predict.AnsweredFile, predict.AnswersTable + "/"}, a.ExplanationOutputs()...)
-	job := answersJob{a.queries, "queries", "scoring", a.loads(), a.writeTables, a.build, a.recorded, outputs}
+	job := answersJob{count: a.queries, unit: "queries", title: "scoring", loads: a.loads(), write: a.writeTables, build: a.build,
+		recorded: a.recorded, outputs: outputs}
 	made, err := a.writeAnswers(ctx, job, a.followBackward, a.FollowExplanations)
 	if err != nil {
 		return err

@@ -90,7 +90,11 @@ func TestImplausibleAnswersAreNotPrinted(t *testing.T) {
 		if diff := cmp.Diff(want, printed); diff != "" || strings.Count(out, known) != none {
 			t.Errorf("%s: (-want +got)\n%s\n%s", flags, diff, out)
 		}
-		says := fmt.Sprintf("\nleft out above, but in the files: %d answers that are not reached, or have a probability under 0.001\n", len(rows)-len(want))
+		left := fmt.Sprintf("%d answers that are not reached, or have", len(rows)-len(want))
+		if len(rows)-len(want) == 1 {
+			left = "1 answer that is not reached, or has"
+		}
+		says := "\nleft out above, but in the files: " + left + " a probability under 0.001\n"
 		if len(rows) == len(want) || !strings.Contains(out, says) {
 			t.Errorf("%s: no %q in\n%s", flags, says, out)
 		}

@@ -100,8 +100,8 @@ func (g *givenPatterns) answer(ctx context.Context) error {
 	}
 	n := int64(len(g.texts))
 	loads := []command.Load{{Step: "predict.matches", Elements: n, Unit: "patterns"}}
-	made, err := g.writeAnswers(ctx, answersJob{n, "patterns", "answering", loads, g.writeTexts, g.build, g.recorded,
-		[]string{predict.MatchesFile, predict.MatchesTable + "/", predict.PatternsFile}})
+	made, err := g.writeAnswers(ctx, answersJob{count: n, unit: "patterns", title: "answering", loads: loads, write: g.writeTexts, build: g.build,
+		recorded: g.recorded, outputs: []string{predict.MatchesFile, predict.MatchesTable + "/", predict.PatternsFile}})
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,11 @@ func (a *asking) show(ctx context.Context, made bool) error {
 		a.SayReasons(reasons, r.Query, r.Entity)
 	}
 	if left > 0 {
-		a.E.Say("\nleft out above, but in the files: %s answers that are not reached, or have a probability under %v", progress.Count(left), leastShown)
+		answers := "answers that are not reached, or have"
+		if left == 1 {
+			answers = "answer that is not reached, or has"
+		}
+		a.E.Say("\nleft out above, but in the files: %s %s a probability under %v", progress.Count(left), answers, leastShown)
 	}
 	if shown > a.shown {
 		a.E.Say("\n... and the answers to %s more queries in the files", progress.Count(a.distinct-int64(a.shown)))

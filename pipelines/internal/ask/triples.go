@@ -49,8 +49,8 @@ func (t *givenTriples) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made, err := t.writeAnswers(ctx, answersJob{t.queries, "queries", "scoring", t.loads(), t.writeTables, t.build, t.recorded,
-		[]string{predict.TriplesFile, predict.TriplesTable + "/"}})
+	made, err := t.writeAnswers(ctx, answersJob{count: t.queries, unit: "queries", title: "scoring", loads: t.loads(), write: t.writeTables, build: t.build,
+		recorded: t.recorded, outputs: []string{predict.TriplesFile, predict.TriplesTable + "/"}})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package discover
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tagnet/formats/names"
 	"tagnet/formats/storage"
@@ -27,13 +28,14 @@ func (d *discovering) show(ctx context.Context, fresh bool) error {
 	if err := d.find(ctx); err != nil {
 		return err
 	}
-	if len(d.found.Findings) > 0 {
+	first := d.found.First(func(relation int32) bool { return slices.Contains(d.relations, relation%int32(len(d.found.Relations))) })
+	if len(first) > 0 {
 		d.E.Say("\nwhat the graph lacks by its rules:")
 	}
-	for _, sentence := range d.found.First() {
+	for _, sentence := range first {
 		d.E.Say("  %s", sentence)
 	}
-	if more := len(d.found.Findings) - len(d.found.First()); more > 0 {
+	if more := len(d.found.Findings) - len(first); more > 0 && len(first) > 0 {
 		d.E.Say("  (%s more in %s)", progress.Count(int64(more)), probabilities.RulesFile)
 	}
 	d.E.Say("")

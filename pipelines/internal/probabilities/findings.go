@@ -74,10 +74,12 @@ func (f Found) Sentence(x rules.Finding) string {
 	return said + fmt.Sprintf(" (so in %s of %s)", progress.Count(int64(x.Support)), progress.Count(int64(x.Cases)))
 }
 
-// First returns the sentence of the first finding of each kind.
-func (f Found) First() (sentences []string) {
-	for i, x := range f.Findings {
-		if i == 0 || f.Findings[i-1].Kind != x.Kind {
+// First returns the sentence of the first finding of each kind on chosen relations, inverse ones included.
+func (f Found) First(chosen func(relation int32) bool) (sentences []string) {
+	said := map[rules.Kind]bool{}
+	for _, x := range f.Findings {
+		if !said[x.Kind] && chosen(x.Relation) {
+			said[x.Kind] = true
 			sentences = append(sentences, f.Sentence(x))
 		}
 	}

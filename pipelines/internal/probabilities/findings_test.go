@@ -45,7 +45,11 @@ func TestFindings(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sentences (-want +got):\n%s", diff)
 	}
-	if first := found.First(); !slices.Equal(first, []string{want[0], want[2], want[3]}) {
+	every, owns := func(int32) bool { return true }, found.Findings[0].Relation
+	if first := found.First(every); !slices.Equal(first, []string{want[0], want[2], want[3]}) {
 		t.Errorf("the first of each kind are %q", first)
+	}
+	if first := found.First(func(r int32) bool { return r != owns }); !slices.Equal(first, want[2:]) {
+		t.Errorf("the first of other relations are %q", first)
 	}
 }

@@ -97,7 +97,7 @@ func (s Step) Run(ctx context.Context, e *command.Environment) error {
 	return s.embed(ctx, e, arguments)
 }
 
-// embed runs the step. Of its error, if --force mends the step, the steps after it need it as well.
+// embed runs the step. Where --force mends its error, it advises that for all steps: those after it need it, too.
 func (s Step) embed(ctx context.Context, e *command.Environment, arguments []string) error {
 	err := e.Embed(ctx, s.Pipeline, arguments...)
 	switch unusable := new(workspace.Unusable); {

@@ -24,6 +24,7 @@ import (
 	"tagnet/model"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
+	"tagnet/stages/predict"
 	"tagnet/stages/predict/discover"
 )
 
@@ -206,7 +207,14 @@ func (f *flags) end(ctx context.Context, e *command.Environment, m *model.Model,
 	for _, line := range m.Told() {
 		e.Say("%s", line)
 	}
-	e.Next(e.Workspace.Command("discover"))
+	again := e.Workspace.Command("discover")
+	if name, err := e.Workspace.NewestList(ctx); err == nil {
+		of, err := e.Workspace.EvaluatedCheckpoint(ctx, e.Workspace.Path(e.Workspace.FactsFolder(name)))
+		if err == nil && of.Tables[predict.ExplanationsTable] != "" {
+			again = again.With("--explain") // else the list is of another configuration
+		}
+	}
+	e.Next(again)
 	return nil
 }
 
