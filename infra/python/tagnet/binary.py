@@ -123,7 +123,11 @@ class _Process:
         if stdin is not None:
             self._threads.append(threading.Thread(target=self._write, args=[stdin], daemon=True))
         for thread in self._threads:
-            thread.start()
+            try:
+                thread.start()
+            except KeyboardInterrupt as interrupted:  # while it waited until the thread had begun; wait raises it
+                self._failure = interrupted
+                self.interrupt()
 
     def _read_output(self, stream: IO[str]) -> None:
         with stream:
