@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tagnet/model/answer/probability"
-	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
 )
 
@@ -59,9 +58,7 @@ func (m *Model) estimated(observed []probability.Observation, e *probability.Est
 			continue
 		}
 		list[i].Estimate = e.Estimate(&o)
-		if m.isSpent(e, o.Fact) {
-			list[i].Probability *= rules.Several
-		}
+		list[i].Probability = m.givenVerdicts(e, o.Fact, list[i].Probability)
 	}
 	return list
 }

@@ -11,7 +11,6 @@ import (
 
 	"tagnet/formats/names"
 	"tagnet/model/answer/probability"
-	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
 )
 
@@ -38,7 +37,7 @@ const leastSaid = 10
 const (
 	// ownDeviation is by how much the logarithm of a relation's own share deviates from the common one.
 	ownDeviation = .3
-	// mostDeviation is by how much it exceeds that of the bound that the data have, probability.Estimator.Most.
+	// mostDeviation is by how much it exceeds that of the bound that the data have, probability.OfRelation.Most.
 	mostDeviation = .1
 )
 
@@ -116,9 +115,7 @@ func (v *Evidence) Probabilities(e *probability.Estimator) []float64 {
 			}
 			divisor = max(divisor, rivalsOf(q.Relation, rivals).divisor(j.Entity(q.Relation), j.Probability))
 		}
-		if list[i] = j.Probability / divisor; v.m.isSpent(e, s.Fact) { // what is said of it follows from another verdict
-			list[i] *= rules.Several
-		}
+		list[i] = v.m.givenVerdicts(e, s.Fact, j.Probability/divisor) // what is said of it may follow from another verdict
 	}
 	return list
 }
@@ -167,18 +164,14 @@ func (v *Evidence) Tell() (Told, error) {
 	for _, s := range v.said {
 		of[s.Relation] = append(of[s.Relation], s)
 	}
-	e, err := v.m.newEstimator(probability.Presumed{Missing: told.Common.Share})
-	if err != nil {
-		return Told{}, err
-	}
 	for r, said := range of {
 		if len(said) < leastSaid {
 			continue
 		}
-		most, bounded := e.Most(r)
+		most := v.m.fitted.Load().Relations[r].Most
 		prior := func(logarithm float64) float64 {
 			z, beyond := (logarithm-math.Log(told.Common.Share))/ownDeviation, 0.
-			if bounded {
+			if most > 0 {
 				beyond = max(0, logarithm-math.Log(most)) / mostDeviation
 			}
 			return -(z*z + beyond*beyond) / 2

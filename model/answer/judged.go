@@ -6,6 +6,7 @@ import (
 
 	"tagnet/formats/workspace/verdicts"
 	"tagnet/model/answer/probability"
+	"tagnet/model/answer/rules"
 	"tagnet/model/graph"
 )
 
@@ -96,13 +97,16 @@ func (m *Model) OneAnswer(e *probability.Estimator, q graph.Query) bool {
 	return e.OneAnswer(q) && !m.Judged().answers(q)
 }
 
-// isSpent reports whether a fact answers a query of which one answer at most is true, and another fact was judged to be
-// it. Then the fact is true only where the relation has several.
-func (m *Model) isSpent(e *probability.Estimator, f graph.Fact) bool {
+// givenVerdicts returns the probability p of a fact, reduced where it answers a query of which one answer at most is
+// true, and another fact was judged to be it: then the fact is true only where the relation has several.
+func (m *Model) givenVerdicts(e *probability.Estimator, f graph.Fact, p float64) float64 {
 	j := m.Judged()
 	if len(j.answered) == 0 || j.Verdict(f) == verdicts.True {
-		return false
+		return p
 	}
 	tails, heads := f.Queries(int32(m.Graph.BaseRelations))
-	return e.OneAnswer(tails) && j.answers(tails) || e.OneAnswer(heads) && j.answers(heads)
+	if e.OneAnswer(tails) && j.answers(tails) || e.OneAnswer(heads) && j.answers(heads) {
+		p *= rules.Several
+	}
+	return p
 }

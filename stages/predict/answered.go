@@ -9,6 +9,7 @@ import (
 	"tagnet/model/answer"
 	"tagnet/model/budget"
 	"tagnet/model/graph"
+	"tagnet/model/parallel"
 	"tagnet/stages/worker"
 )
 
@@ -31,10 +32,7 @@ type answered struct {
 
 // sort orders the queries by their numbers.
 func (a *answered) sort() {
-	order := make([]int, len(a.queries))
-	for i := range order {
-		order[i] = i
-	}
+	order := parallel.Indices[int](len(a.queries))
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(a.queries[i].Rows[0], a.queries[j].Rows[0]) })
 	queries, answers := make([]answer.Request, len(order)), make([]answer.Answers, len(order))
 	for to, from := range order {

@@ -342,26 +342,20 @@ func (s Sample) lowest(most int, facts iter.Seq[graph.Fact]) []graph.Fact {
 	if most <= 0 {
 		return nil
 	}
-	// Sorted and cut again and again; bound is then the last one kept.
 	var kept []keyed
-	var bound *keyed
-	trim := func() {
-		slices.SortFunc(kept, keyed.compare)
-		if kept = kept[:min(most, len(kept))]; len(kept) == most {
-			last := kept[most-1]
-			bound = &last
-		}
-	}
+	isCut := false // then the first ones are in order, and no later one of a key above theirs is kept
 	for f := range facts {
 		k := keyed{s.key(f), f}
-		if bound != nil && k.compare(*bound) >= 0 {
+		if isCut && k.compare(kept[most-1]) >= 0 {
 			continue
 		}
 		if kept = append(kept, k); len(kept) >= 2*most+1024 {
-			trim()
+			slices.SortFunc(kept, keyed.compare)
+			kept, isCut = kept[:most], true
 		}
 	}
-	trim()
+	slices.SortFunc(kept, keyed.compare)
+	kept = kept[:min(most, len(kept))]
 	list := make([]graph.Fact, len(kept))
 	for i, k := range kept {
 		list[i] = k.Fact

@@ -1,6 +1,9 @@
 package relations
 
-import "tagnet/model/engine/kernel"
+import (
+	"tagnet/model/engine/kernel"
+	"tagnet/model/parallel"
+)
 
 // stack computes layers of messages between rows of a table. A layer's update is x + relu(layer_norm(W [x, total] +
 // b)), where total is the sum of messages and boundary. It works in blocks of rows, and a forward pass keeps only the
@@ -22,10 +25,7 @@ type stack struct {
 
 // newStack returns a stack of layers over n rows of dim entries.
 func newStack(k kernel.Kernel, senders kernel.Senders, n, dim, layers int) *stack {
-	s := &stack{kernel: k, dim: dim, buffers: newStackBuffers(dim), senders: senders, rows: make([]int32, n), states: make([][]float32, layers+1)}
-	for i := range s.rows {
-		s.rows[i] = int32(i)
-	}
+	s := &stack{kernel: k, dim: dim, buffers: newStackBuffers(dim), senders: senders, rows: parallel.Indices[int32](n), states: make([][]float32, layers+1)}
 	for t := range s.states {
 		s.states[t] = make([]float32, n*dim)
 	}

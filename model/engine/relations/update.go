@@ -1,6 +1,9 @@
 package relations
 
-import "tagnet/model/engine/kernel"
+import (
+	"tagnet/model/engine/kernel"
+	"tagnet/model/parallel"
+)
 
 // blockRows is the number of rows that are updated at a time: their buffers stay in the second-level cache.
 const blockRows = 128
@@ -20,11 +23,8 @@ type stackBuffers struct {
 
 // newStackBuffers returns buffers for states of dim dimensions.
 func newStackBuffers(dim int) *stackBuffers {
-	b := &stackBuffers{dim: dim, features: make([]float32, blockRows*2*dim), linear: make([]float32, blockRows*dim), index: make([]int32, blockRows)}
-	for i := range b.index {
-		b.index[i] = int32(i)
-	}
-	return b
+	return &stackBuffers{dim: dim, features: make([]float32, blockRows*2*dim), linear: make([]float32, blockRows*dim),
+		index: parallel.Indices[int32](blockRows)}
 }
 
 // receivers describes the sums of messages to the kernel, except for their rows.

@@ -64,7 +64,7 @@ func comparison(how, t string) func(x, y uint64) bool {
 	return nil
 }
 
-// opposites are what does not hold where a comparison that is also true for NaN holds.
+// opposites has the negation of each comparison that is true where an operand is NaN.
 var opposites = map[string]string{"leu": "gt", "gtu": "le", "geu": "lt", "neu": "eq"}
 
 // compare compiles setp.

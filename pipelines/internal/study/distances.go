@@ -17,6 +17,7 @@ import (
 	"tagnet/formats/workspace/tables"
 	"tagnet/model/budget"
 	"tagnet/model/graph/kg"
+	"tagnet/model/parallel"
 	"tagnet/pipelines/internal/cli/command"
 	"tagnet/pipelines/internal/cli/progress"
 	"tagnet/pipelines/internal/cli/workspace"
@@ -95,10 +96,7 @@ func (f *distancesFlags) run(ctx context.Context, e *command.Environment) error 
 			return err
 		}
 	} else {
-		sources = make([]int32, kg.EntitiesOf(m, f.split))
-		for i := range sources {
-			sources[i] = int32(i)
-		}
+		sources = parallel.Indices[int32](kg.EntitiesOf(m, f.split))
 	}
 	params, err := f.params(ctx, e, m, len(sources))
 	if err != nil {
